@@ -248,7 +248,7 @@ describe('what becomes of a hold that nobody commands anything about', () => {
     ['or taken, where that was asked for', DAY, CAPTURE, { act: 'capture' }],
     ['but not again where a capture may have been made', DAY, { ...CAPTURE, captureFailed: true }, { act: 'void' }],
     ['nor one ms after it has lapsed', 2 * DAY, CAPTURE, { act: 'void' }],
-    ['a cancel lets it go at once', 0, { mustVoid: true }, { act: 'void' }],
+    ['a cancel releases it at once', 0, { mustVoid: true }, { act: 'void' }],
     ['also where the deadline would take it', DAY, { ...CAPTURE, mustVoid: true }, { act: 'void' }],
     ['a void that failed is tried again after 1 min', DAY, tried(1, DAY), until(DAY + MINUTE, true)],
     ['which then is over', DAY + MINUTE, tried(1, DAY), { act: 'void' }],

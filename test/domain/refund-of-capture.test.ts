@@ -28,7 +28,7 @@ const refundOf = (captureId: string, id: string, amount: number, fate: Truth['fa
 const captureOf = (id: string, amount: number, fate: Truth['fate'] = 'succeeded'): ActionRecord =>
   actionOf({ kind: 'capture', id, amount, fate });
 
-describe('what one of several captures took, and what was given back of it', () => {
+describe('what one of several captures took, and what was refunded of it', () => {
   test.each<[string, PaymentFacts, ActionRecord[], Record<string, CaptureSums | undefined>]>([
     [
       'is counted for each by itself',
@@ -125,11 +125,11 @@ describe('a refund of one capture', () => {
   const ONE = { captured: 60, refunded: 25 };
 
   test.each<[string, number | undefined, Partial<typeof OF_PAYMENT>, CaptureSums, object]>([
-    ['gives back what is left of that capture', undefined, {}, ONE, { amount: 35 }],
-    ['gives back what was asked for', 10, {}, ONE, { amount: 10 }],
-    ['gives back all that is left if that is asked for', 35, {}, ONE, { amount: 35 }],
+    ['refunds what is left of that capture', undefined, {}, ONE, { amount: 35 }],
+    ['refunds what was asked for', 10, {}, ONE, { amount: 10 }],
+    ['refunds all that is left if that is asked for', 35, {}, ONE, { amount: 35 }],
     [
-      'never gives back more than that capture took, though others took more',
+      'never refunds more than that capture took, though others took more',
       36,
       {},
       ONE,
@@ -141,7 +141,7 @@ describe('a refund of one capture', () => {
       },
     ],
     [
-      'gives back nothing of a capture that was given back whole',
+      'refunds nothing of a capture that was refunded whole',
       undefined,
       {},
       { captured: 60, refunded: 60 },
@@ -149,7 +149,7 @@ describe('a refund of one capture', () => {
         refusal: 'nothing is left to refund: 60 units captured, 60 units refunded or being refunded of that capture',
       },
     ],
-    ['gives back no more than the payment has left', undefined, { refunded: 80 }, ONE, { amount: 10 }],
+    ['refunds no more than the payment has left', undefined, { refunded: 80 }, ONE, { amount: 10 }],
     [
       'is told the numbers of the payment where those are the limit',
       11,

@@ -152,7 +152,7 @@ test.concurrent.each([
   await expectOneMovement(input);
 });
 
-/** Asks once more under the flow's own key, from outside: what the flow then learns, it learns by reading. */
+/** Asks once more under the flow's own key, as another caller does: the flow can know the result only by a read. */
 async function reachProviderAtLast(input: ChargeInput, paymentId: string): Promise<void> {
   const { appId, privateKey } = DEFAULT_UNIT;
   const provider = new ProviderClient({

@@ -110,7 +110,7 @@ function capture(amount?: number): ToHold {
   };
 }
 
-const letGo: ToHold = ({ holdfast }, reference) => {
+const release: ToHold = ({ holdfast }, reference) => {
   const ask: Question['ask'] = (options) => holdfast.void(reference, { commandId: 'released' }, options);
   return { makes: 'void', amount: WHOLE, wanted: SUCCEEDED, ask };
 };
@@ -188,7 +188,7 @@ export const COMMANDS: readonly CrashPath[] = [
   { name: 'authorization, captured', begin: authorizingAnd(capture()) },
   {
     name: 'authorization, first one lost, released',
-    begin: authorizingAnd(letGo),
+    begin: authorizingAnd(release),
     lost: 'authorize',
     from: { call: 'RespondWorkflowTaskCompleted', nth: 1 },
   },

@@ -56,7 +56,7 @@ export class CrashStops {
     return this.#travels.get(reference)?.reached ?? false;
   }
 
-  /** Lets go what is held, each as `verdictOf` says; what it says nothing about stays held. */
+  /** Releases what is held, each as `verdictOf` says; what it says nothing about stays held. */
   release(verdictOf: (reference: string, stop: Stop) => Verdict | undefined): void {
     for (const held of this.#held) {
       const verdict = verdictOf(held.reference, held.stop);

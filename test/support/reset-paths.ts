@@ -84,7 +84,7 @@ const capture =
   (request: CaptureCommand): Question =>
   (stack, reference) =>
     stack.holdfast.capture(reference, request);
-const letGo: Question = (stack, reference) => stack.holdfast.void(reference, { commandId: 'released' });
+const release: Question = (stack, reference) => stack.holdfast.void(reference, { commandId: 'released' });
 
 const POST = { method: 'POST', times: 1 } as const;
 
@@ -95,9 +95,9 @@ export const RESET_PATHS: Readonly<Record<string, Path>> = {
     [capture({ commandId: 'part', amount: 6_000 })],
     [{ ...POST, action: 'drop_reply', path: '*/captures' }],
   ),
-  'an authorization that was voided': held([letGo]),
+  'an authorization that was voided': held([release]),
   'an authorization whose capture was declined, and then voided': held(
-    [capture({ commandId: 'first' }), letGo],
+    [capture({ commandId: 'first' }), release],
     [{ ...POST, action: 'result', path: '*/captures', status: 'Failed', category: 'payment_method_declined' }],
   ),
   'a payment that was refunded twice, one reply lost': async (stack, unit) => {

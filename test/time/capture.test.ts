@@ -58,7 +58,7 @@ describe('a command whose reply is lost until its key can not be used any more',
   });
 });
 
-test('a capture that was never executed is proven absent, the money is held again, and the deadline lets it go', async () => {
+test('a capture that was never executed is proven absent, the money is held again, and the deadline releases it', async () => {
   const hold = await beginHeld(
     time,
     {},

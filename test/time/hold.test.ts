@@ -27,7 +27,7 @@ async function holdsEnd(expired_hold: 'voids_payment' | 'fails_capture'): Promis
 }
 
 describe('the deadline of a hold', () => {
-  test('is announced before it comes, and then lets the money go', async () => {
+  test('is announced before it comes, and then releases the money', async () => {
     const hold = await beginHold(time, { captureDeadline: '2 days', deadlineWarning: '3 hours' });
     await time.passUntil(hold.startedAt + 2 * DAY - 3 * HOUR - MINUTE);
     expect(await hold.status()).toMatchObject({ status: 'authorized', waitingFor: 'capture' });
@@ -54,7 +54,7 @@ describe('the deadline of a hold', () => {
     ]);
   });
 
-  test('lets the money go when the capture it started is declined', async () => {
+  test('releases the money when the capture it started is declined', async () => {
     const declined: FaultInput = { ...VOID_DECLINED, path: '*/captures' };
     const hold = await beginHold(time, { onDeadline: 'capture' }, { faults: [declined] });
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'deadline' });

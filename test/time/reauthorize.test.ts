@@ -8,7 +8,7 @@ import { HOUR, MINUTE, startVirtualTime, type VirtualTime } from '../support/vir
 
 const DAY = 24 * HOUR;
 const HELD = 'authorization Succeed 6000 USD';
-const LET_GO = 'void Succeed 6000 USD';
+const RELEASED = 'void Succeed 6000 USD';
 const DECLINED: FaultInput = { action: 'result', status: 'Failed', category: 'payment_method_declined' };
 
 let time: VirtualTime;
@@ -52,7 +52,7 @@ describe('a hold with a stored card', () => {
       earlierHolds: [{ status: 'voided', paymentId: first }],
       actions: [{ action: 'reauthorize', commandId: 'longer' }, { action: 'capture' }],
     });
-    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, 'capture Succeed 6000 USD']);
+    expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, 'capture Succeed 6000 USD']);
     expect(keysOf(hold.reference)).toEqual([
       'createPayment:1',
       'authorize:1',
@@ -78,7 +78,7 @@ describe('a hold with a stored card', () => {
       earlierHolds: [{ status: 'voided' }, { status: 'voided' }],
     });
     expect(Date.parse(outcome.evidence.settledAt)).toBeGreaterThanOrEqual(hold.startedAt + 18 * DAY);
-    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, LET_GO, HELD, LET_GO]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, RELEASED, HELD, RELEASED]);
     expect(keysOf(hold.reference).filter((key) => key.startsWith('void'))).toEqual(['void:1', 'void:2', 'void:3']);
   });
 
@@ -122,7 +122,7 @@ describe('a hold with a stored card', () => {
     expect(await answer).toMatchObject({ status: 'succeeded' });
     await hold.ask('void');
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'command' });
-    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, LET_GO]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, RELEASED]);
   });
 
   test('whose new authorization is declined ends the flow as declined, and nothing is held', async () => {
@@ -130,7 +130,7 @@ describe('a hold with a stored card', () => {
     await time.sandbox.addFault({ ...DECLINED, path: '*/authorizations', reconciliation_id: hold.reference, times: 1 });
     expect(await hold.ask('reauthorize')).toMatchObject({ status: 'declined' });
     expect(await hold.outcome()).toMatchObject({ status: 'declined', earlierHolds: [{ status: 'voided' }] });
-    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, 'authorization Failed 6000 USD']);
+    expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, 'authorization Failed 6000 USD']);
   });
 
   test('whose card has been taken off file is released and not reauthorized, and both answers say why', async () => {
@@ -144,7 +144,7 @@ describe('a hold with a stored card', () => {
       status: 'voided',
       reason: expect.stringContaining('Token does not exist'),
     });
-    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED]);
   });
 
   test('is not reauthorized when the flow is cancelled while the old one is being released', async () => {
@@ -154,7 +154,7 @@ describe('a hold with a stored card', () => {
     await hold.cancel();
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: expect.stringContaining('cancelled') });
     await expect(answer).rejects.toMatchObject({ cause: { message: expect.stringContaining('cancelled') } });
-    expect(await movements(time, hold.reference)).toEqual([HELD, 'void Failed 6000 USD', LET_GO]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, 'void Failed 6000 USD', RELEASED]);
   });
 
   test('that is voided elsewhere while it is to be reauthorized stays gone', async () => {
@@ -167,7 +167,7 @@ describe('a hold with a stored card', () => {
     await hold.event({ eventType: 'payment.void.create' });
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: expect.stringContaining('elsewhere') });
     await expect(answer).rejects.toMatchObject({ cause: { message: expect.stringContaining('voided elsewhere') } });
-    expect(await movements(time, hold.reference)).toEqual([HELD, 'void Failed 6000 USD', LET_GO]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, 'void Failed 6000 USD', RELEASED]);
   });
 });
 
@@ -190,7 +190,7 @@ describe('a hold is not reauthorized', () => {
       cause: { message: expect.stringContaining('without confirmation') },
     });
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'deadline' });
-    expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Failed 6000 USD', LET_GO]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Failed 6000 USD', RELEASED]);
   });
 
   test('by an input that does not use a stored card', async () => {

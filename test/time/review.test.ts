@@ -109,7 +109,7 @@ describe('a review of a hold', () => {
     expect(await movements(time, flow.reference)).toEqual([HELD, moved]);
   });
 
-  test('that nobody ends in time lets the money go, and leaves time for it before the hold ends', async () => {
+  test('that nobody ends in time releases the money, and leaves time for it before the hold ends', async () => {
     const flow = await beginReviewed({ when: 'after', onReviewTimeout: 'escalate', reviewTimeLimit: '30 days' });
     const outcome = await flow.outcome();
     expect(outcome).toMatchObject({ status: 'voided', reason: 'risk declined', risk: { decidedBy: 'time limit' } });
@@ -159,7 +159,7 @@ describe('a review of a hold', () => {
     expect(await movements(time, flow.reference)).toEqual([HELD, 'capture Succeed 6000 USD']);
   });
 
-  test('during which the flow is cancelled lets the money go', async () => {
+  test('during which the flow is cancelled releases the money', async () => {
     const flow = await beginReviewed({ when: 'after' });
     await flow.cancel();
     expect(await flow.outcome()).toMatchObject({ status: 'voided', reason: 'cancel', risk: { decidedBy: 'cancel' } });

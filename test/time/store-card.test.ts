@@ -108,7 +108,7 @@ describe('the money of a consent', () => {
       status: 'consentedNotStored',
       money: { status: 'notRefunded', why: 'payment_method_declined' },
     });
-    expect(await time.holdfast.explain(flow.reference)).toContain('Give the charge back');
+    expect(await time.holdfast.explain(flow.reference)).toContain('Refund the charge');
     const keys = new Set(time.requests.posts(flow.reference).map(({ key }) => key));
     expect([...keys].filter((key) => key?.includes(':refund:')).length).toBe(9);
   });

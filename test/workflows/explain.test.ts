@@ -72,7 +72,7 @@ describe('what is said to be safe', () => {
     [
       'a card not on file whose consent was not refunded',
       { ...notStored, money: { status: 'notRefunded', why: 'refused' } },
-      'Give the charge back: `refund` it, or do so at the provider.',
+      'Refund the charge: by `refund`, or at the provider.',
     ],
   ])('after %s', (_what, outcome, says) => {
     // What was waited for before says nothing any more.

@@ -13,7 +13,7 @@ import { startStack } from '../support/stack.js';
 import { type StackWithExpectations, withExpectations } from '../support/expected-ledger.js';
 import { inTurn } from '../support/counts.js';
 
-const HELD_AND_LET_GO = ['authorization Succeed 6000 USD', 'void Succeed 6000 USD'];
+const HELD_AND_RELEASED = ['authorization Succeed 6000 USD', 'void Succeed 6000 USD'];
 const NOT_STORED = { status: 'consentedNotStored', money: { status: 'voided' } };
 
 let stack: StackWithExpectations;
@@ -51,7 +51,7 @@ describe('a card', () => {
       money: { status: 'voided', evidence: { knownBy: 'reply' } },
     });
     expect(stored).not.toHaveProperty('alreadyStored');
-    expect(await movements(stack, input.reference)).toEqual(HELD_AND_LET_GO);
+    expect(await movements(stack, input.reference)).toEqual(HELD_AND_RELEASED);
     expect(await stack.holdfast.explain(input.reference)).toContain('on file with customer');
     // Asked again long after its end.
     expect(await stack.holdfast.storeCard(input)).toEqual(stored);
@@ -111,7 +111,7 @@ describe('a card', () => {
     const stored = await flowOf(stack, input).result();
     expect(stored).toMatchObject({ status: 'stored', consentTransactionId: expect.any(String) });
     expect(['webhook', 'poll']).toContain(stored.evidence.knownBy);
-    expect(await movements(stack, input.reference)).toEqual(HELD_AND_LET_GO);
+    expect(await movements(stack, input.reference)).toEqual(HELD_AND_RELEASED);
   });
 
   test('is stored once with one customer when every reply is lost', async () => {
@@ -123,7 +123,7 @@ describe('a card', () => {
     await plantOnce(stack, input, { ...lost, path: '*/voids' });
     const stored = await stack.holdfast.storeCard(input, { waitFor: '30 seconds' });
     expect(stored).toMatchObject({ status: 'stored', money: { status: 'voided' } });
-    expect(await movements(stack, input.reference)).toEqual(HELD_AND_LET_GO);
+    expect(await movements(stack, input.reference)).toEqual(HELD_AND_RELEASED);
     expect(await cardsOf((stored as { customerId: string }).customerId)).toEqual([input.paymentMethod.token]);
   });
 
@@ -183,7 +183,7 @@ describe('a buyer whose card could not be put on file is not asked for a consent
 
 describe('a card that can not be stored after the consent', () => {
   test.each([
-    ['a hold', 'authorization', 'undo', { status: 'voided' }, HELD_AND_LET_GO],
+    ['a hold', 'authorization', 'undo', { status: 'voided' }, HELD_AND_RELEASED],
     ['a charge', 'charge', 'undo', { status: 'refunded' }, ['charge Succeed 6000 USD', 'refund Succeed 6000 USD']],
     ['a charge that is to be kept', 'charge', 'keep', { status: 'kept' }, ['charge Succeed 6000 USD']],
   ] as const)('is said to be so, and what became of %s', async (_what, by, onNotStored, money, moved) => {
@@ -207,7 +207,7 @@ describe('a card that can not be stored after the consent', () => {
       status: 'stored',
     });
     expect(await succeeds()).toMatchObject({ ...NOT_STORED, code: 'storedElsewhere' });
-    expect(await movements(stack, input.reference)).toEqual(HELD_AND_LET_GO);
+    expect(await movements(stack, input.reference)).toEqual(HELD_AND_RELEASED);
   });
 
   test('although it may have been is looked for before the consent is undone', async () => {
@@ -255,7 +255,7 @@ describe('storing a card', () => {
     const { storing } = await storingSlowly(stack, input, 2_000);
     await stack.replaceWorker();
     expect(await storing).toMatchObject({ status: 'stored' });
-    expect(await movements(stack, input.reference)).toEqual(HELD_AND_LET_GO);
+    expect(await movements(stack, input.reference)).toEqual(HELD_AND_RELEASED);
   });
 
   test.each([

@@ -66,7 +66,7 @@ export interface PaymentRecord {
   terminated: boolean;
   /** Set if an operator ended an earlier flow of the scenario, so that this one was never started. */
   neverStarted?: true;
-  /** Set once a person has let the hold go in the service's back office: the flow of the event has no way to know. */
+  /** Set once a person has released the hold in the service's back office: the flow of the event has no way to know. */
   releasedByHand?: true;
   paymentId?: string;
   /** Outcome of the flow that made the payment. */

@@ -101,7 +101,7 @@ export class Campaign {
     }
   }
 
-  /** Payments whose hold a person has let go in the service's back office. */
+  /** Payments whose hold a person has released in the service's back office. */
   get releasedByHand(): ReadonlySet<string | undefined> {
     return new Set(this.#records.filter((record) => record.releasedByHand).map(({ paymentId }) => paymentId));
   }

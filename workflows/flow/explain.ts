@@ -156,7 +156,7 @@ function safeToDo(flow: FlowState): string {
       : 'Do not repeat before the cause is mended.';
   }
   if (outcome?.status === 'consentedNotStored' && outcome.money.status === 'notRefunded')
-    return 'Give the charge back: `refund` it, or do so at the provider.';
+    return 'Refund the charge: by `refund`, or at the provider.';
   if (flow.unplaced !== undefined && flow.lasting !== undefined)
     return 'Look at the payment at the provider; `retryNow` then takes the flag away. Commands are taken meanwhile.';
   if (flow.lasting !== undefined) return 'Look at both at the provider; `refund` what nobody wants taken.';

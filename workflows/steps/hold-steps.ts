@@ -192,7 +192,7 @@ export function isOfNextHold(hold: Hold, command: CaptureOf | VoidOf | undefined
   return mustVoid !== undefined && mustVoid !== 'reauthorize' && wasReplaced(hold);
 }
 
-/** True if the run before a reset has let the hold go for another reason than to replace it. */
+/** True if the run before a reset has released the hold for another reason than to replace it. */
 export function isGoneForGood(hold: Hold, { status }: HoldOutcome): boolean {
   const { reauthorization, sentBefore, foundEnded, released } = hold;
   if (sentBefore === undefined || foundEnded !== true || released === true) return false;

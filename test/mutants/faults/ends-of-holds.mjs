@@ -37,7 +37,7 @@ export const HOLD_END_FAULTS = [
     tests: ['test/simulation/rules/reset-holds.test.ts'],
   },
   {
-    name: 'failed-void-taken-for-the-one-that-let-go',
+    name: 'failed-void-taken-for-the-one-that-released',
     rule: 'money rule 3',
     promise: 'After a reset a void takes the key of the void that succeeded, not of one that failed.',
     file: 'workflows/steps/inspect-hold.ts',
@@ -111,7 +111,7 @@ export const HOLD_END_FAULTS = [
     tests: ['test/simulation/rules/resets-amid-reauthorizations.test.ts'],
   },
   {
-    name: 'read-that-is-offered-no-more-lets-a-capture-go',
+    name: 'read-that-is-offered-no-more-allows-a-capture',
     rule: 'money rule 8',
     promise: 'Where a read has shown a hold as captured and the next ones are refused, nothing is captured.',
     file: 'workflows/steps/inspect-hold.ts',

@@ -175,7 +175,7 @@ export const FLOW_FAULTS = [
     tests: ['test/domain/hold.test.ts'],
   },
   {
-    name: 'deadline-captures-what-a-cancel-lets-go',
+    name: 'deadline-captures-what-a-cancel-releases',
     rule: 'money rule 8',
     promise: 'A cancel voids, even where the deadline would capture.',
     file: 'src/domain/hold.ts',

@@ -59,7 +59,7 @@ export const RESET_HOLD_FAULTS = [
   {
     name: 'cancel-before-the-reset-waits-for-the-deadline',
     rule: 'money rule 8',
-    promise: 'A hold that is found again after a cancel is let go at once, not at its deadline.',
+    promise: 'A hold that is found again after a cancel is released at once, not at its deadline.',
     file: 'workflows/steps/hold.ts',
     from: '(hold.mustVoid !== undefined || isCancelled(flow, hold))) continue;',
     to: 'hold.mustVoid !== undefined) continue;',

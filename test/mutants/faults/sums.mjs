@@ -19,7 +19,7 @@ export const SUM_FAULTS = [
     tests: ['test/domain/payment-sums.test.ts'],
   },
   {
-    name: 'pending-refund-is-given-back-again',
+    name: 'pending-refund-is-left-to-refund',
     rule: 'sums',
     promise: 'A refund that is pending counts as spent.',
     file: 'src/domain/payment-sums.ts',
@@ -28,7 +28,7 @@ export const SUM_FAULTS = [
     tests: ['test/domain/payment-sums.test.ts'],
   },
   {
-    name: 'unconfirmed-refund-is-given-back-again',
+    name: 'unconfirmed-refund-is-left-to-refund',
     rule: 'sums',
     promise: 'A refund whose failure nobody confirmed counts as spent.',
     file: 'src/domain/payment-sums.ts',
@@ -37,9 +37,9 @@ export const SUM_FAULTS = [
     tests: ['test/domain/payment-sums.test.ts'],
   },
   {
-    name: 'unlisted-refund-is-given-back-again',
+    name: 'unlisted-refund-is-left-to-refund',
     rule: 'sums',
-    promise: 'What our own commands gave back counts although the list does not show it yet.',
+    promise: 'What our own commands refunded counts although the list does not show it yet.',
     file: 'src/domain/payment-sums.ts',
     from: "unlisted('refund', facts.refunds, mayHaveMoved)",
     to: "unlisted('refund', facts.refunds, () => false)",

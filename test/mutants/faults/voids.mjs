@@ -57,7 +57,8 @@ export const VOID_FAULTS = [
   {
     name: 'refused-void-told-as-done',
     rule: 'money rule 8',
-    promise: 'A void that came too late is never told as one that has let the money go, however often it is asked for.',
+    promise:
+      'A void that came too late is never told as one that has released the money, however often it is asked for.',
     file: 'workflows/flow/outcomes.ts',
     from: '...(refusal !== undefined && { refusal }),',
     to: '',

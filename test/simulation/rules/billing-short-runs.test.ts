@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { answers, failsWith, HOUR, MINUTE, sharedTime, shownRuns } from './context.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
-/** Every task after the first ones is told to go on in another run: what is still open then must be waited for, not polled. */
+/** Every task after the first ones is told to continue as new: what is still open then must be waited for, not polled. */
 const time = sharedTime({ billing: true }, { suggestRunAfter: () => 8 });
 
-test('a subscription that is to go on in another run waits for the command that is still being answered', async () => {
+test('a subscription that is to continue as new waits for the command that is still being answered', async () => {
   const { flow, input, reach, tried } = await beginWeekly(time, { periods: 4 });
   await reach(1);
   const slow = { action: 'delay', delay_ms: 4_000, method: 'GET', path: '*/payment-methods/*' } as const;
@@ -38,7 +38,7 @@ test.each([
   ['now', 'by command'],
   ['periodEnd', 'at the end of the period'],
 ] as const)(
-  'a cancel (%s) that waits for its start goes on in the next run, and ends it unbilled',
+  'a cancel (%s) that waits for its start continues in the next run, and ends it unbilled',
   async (when, reason) => {
     const { flow, tried, reach, mend } = await unopened({ periods: 2 });
     const request = { commandId: 'stop', when };
@@ -56,7 +56,7 @@ test.each([
   },
 );
 
-test('a pause that waits for its start goes on in the next run: nothing is billed before the resume', async () => {
+test('a pause that waits for its start continues in the next run: nothing is billed before the resume', async () => {
   const { flow, tried, reach, mend } = await unopened({ periods: 2 });
   const request = { commandId: 'stand-still' };
   const refused = expect(flow.command('pause', request)).rejects.toMatchObject(toBeSentAgain);

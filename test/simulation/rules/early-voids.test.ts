@@ -11,7 +11,7 @@ const time = sharedTime();
 
 const HELD = 'authorization Succeed 6000 USD';
 const VOIDED = 'void Succeed 6000 USD';
-const LET_GO = { commandId: 'released' };
+const RELEASE = { commandId: 'released' };
 /** Every reply to the POST of an authorization is lost. */
 const LOST = { action: 'drop_reply', method: 'POST', path: '*/authorizations' } as const;
 const AWAY = { action: 'status', status: 503, method: 'POST', path: '*/authorizations' } as const;
@@ -23,10 +23,10 @@ describe('a void that comes while the authorization pends', () => {
     const hold = await beginHold(time, { captureMode: 'auto' }, { card: CARDS.pendsThenSucceeds });
     await time.passUntil(hold.startedAt + 2_000);
     expect(await hold.status()).toMatchObject({ status: 'pending' });
-    const { answer } = await hold.command('void', LET_GO);
+    const { answer } = await hold.command('void', RELEASE);
     await expect(hold.ask('capture')).rejects.toMatchObject(failsWith('StateConflict', 'a void has been asked for'));
     await expect(hold.ask('void', { commandId: 'other' })).rejects.toMatchObject(failsWith('StateConflict'));
-    const again = await hold.command('void', LET_GO);
+    const again = await hold.command('void', RELEASE);
     expect(await time.holdfast.explain(hold.reference)).toContain('A void was asked for');
     expect(await movements(time, hold.reference)).toEqual(['authorization Pending 6000 USD']);
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'command' });
@@ -38,10 +38,10 @@ describe('a void that comes while the authorization pends', () => {
   test('is answered "unknown" until then, whatever pends meanwhile', async () => {
     const hold = await beginHold(time, {}, { card: CARDS.pendsThenSucceeds });
     await time.passUntil(hold.startedAt + 1_000);
-    const told = await time.holdfast.void(hold.reference, LET_GO, { waitFor: '1 second' });
+    const told = await time.holdfast.void(hold.reference, RELEASE, { waitFor: '1 second' });
     expect(told).toMatchObject({ status: 'unknown' });
     expect(await hold.outcome()).toMatchObject({ status: 'voided' });
-    expect(await time.holdfast.void(hold.reference, LET_GO)).toMatchObject({ status: 'succeeded' });
+    expect(await time.holdfast.void(hold.reference, RELEASE)).toMatchObject({ status: 'succeeded' });
     expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);
   });
 
@@ -49,7 +49,7 @@ describe('a void that comes while the authorization pends', () => {
     await time.sandbox.settings({ pendingMs: 7 * DAY - HOUR });
     const hold = await beginHold(time, { onDeadline: 'capture' }, { card: CARDS.pendsThenSucceeds });
     await time.passUntil(hold.startedAt + DAY);
-    const { answer } = await hold.command('void', LET_GO);
+    const { answer } = await hold.command('void', RELEASE);
     expect(await hold.outcome()).toMatchObject({ status: 'voided' });
     expect(await answer).toMatchObject({ status: 'succeeded' });
     await time.sandbox.settings({ pendingMs: 10_000 });
@@ -59,12 +59,12 @@ describe('a void that comes while the authorization pends', () => {
   test('finds nothing to void where the card is declined, and says so, also after the end', async () => {
     const hold = await beginHold(time, {}, { card: CARDS.pendsThenFails });
     await time.passUntil(hold.startedAt + 1_000);
-    const { answer } = await hold.command('void', LET_GO);
+    const { answer } = await hold.command('void', RELEASE);
     const outcome = await hold.outcome();
     expect(outcome).toMatchObject({ status: 'declined' });
     const { transactionId } = outcome;
     expect(await answer).toMatchObject({ status: 'declined', transactionId, nothingHeld: true });
-    expect(await time.holdfast.void(hold.reference, LET_GO)).toEqual(await answer);
+    expect(await time.holdfast.void(hold.reference, RELEASE)).toEqual(await answer);
     expect(await movements(time, hold.reference)).toEqual(['authorization Failed 6000 USD']);
   });
 
@@ -72,7 +72,7 @@ describe('a void that comes while the authorization pends', () => {
     const hold = await beginHold(time, {}, { card: CARDS.pendsThenSucceeds });
     await time.passUntil(hold.startedAt + 1_000);
     const { transactionId = '' } = await hold.status();
-    const { answer } = await hold.command('void', LET_GO);
+    const { answer } = await hold.command('void', RELEASE);
     const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'nobody has confirmed'));
     await time.sandbox.complete(transactionId, { status: 'Failed', category: 'provider_network_error' });
     expect(await hold.outcome()).toMatchObject({ status: 'declined', confirmed: false });
@@ -86,7 +86,7 @@ describe('a void that comes while the authorization pends', () => {
     ] as const;
     const hold = await beginHold(time, { captureMode: 'auto' }, { card: CARDS.pendsThenSucceeds, faults });
     await time.passUntil(hold.startedAt + 1_000);
-    const { answer } = await hold.command('void', LET_GO);
+    const { answer } = await hold.command('void', RELEASE);
     await time.passUntil(hold.startedAt + HOUR);
     expect(await answer).toMatchObject({ status: 'declined' });
     expect(await hold.status()).toMatchObject({ status: 'authorized' });
@@ -97,7 +97,7 @@ describe('a void that comes while the authorization pends', () => {
   test('is done by the run that a reset makes as well, and once', async () => {
     const hold = await beginHold(time, { captureMode: 'auto' }, { card: CARDS.pendsThenSucceeds });
     await time.passUntil(hold.startedAt + 1_000);
-    const { answer } = await hold.command('void', LET_GO);
+    const { answer } = await hold.command('void', RELEASE);
     answer.catch(() => undefined);
     await resetToFirstTask(time.client, hold.workflowId);
     await time.passUntil(hold.startedAt + HOUR);
@@ -154,7 +154,7 @@ describe('a void that comes while the answer to the authorization is lost', () =
   test('has nothing more sent: the hold is read, and then voided', async () => {
     const hold = await beginHold(time, {}, { faults: [LOST] });
     await time.passUntil(hold.startedAt + 2_000);
-    const { answer } = await hold.command('void', LET_GO);
+    const { answer } = await hold.command('void', RELEASE);
     const before = sends(hold.reference);
     expect(await hold.outcome()).toMatchObject({ status: 'voided' });
     expect(await answer).toMatchObject({ status: 'succeeded' });
@@ -165,7 +165,7 @@ describe('a void that comes while the answer to the authorization is lost', () =
   test('finds nothing to void once it is proven that nothing was authorized', async () => {
     const hold = await beginHold(time, {}, { faults: [AWAY] });
     await time.passUntil(hold.startedAt + 30_000);
-    const { answer } = await hold.command('void', LET_GO);
+    const { answer } = await hold.command('void', RELEASE);
     const before = sends(hold.reference);
     for (const { id } of await time.sandbox.faults()) await time.sandbox.removeFault(id);
     await time.passUntil(hold.startedAt + 30 * MINUTE);
@@ -183,13 +183,13 @@ describe('a void that comes before anything was authorized', () => {
     const creating = time.hold('createPayment');
     const handle = await startRaw(time, 'authorizeAndCapture', input);
     await creating.reached;
-    const letGo = await handle.startUpdate<object, [object]>('void', {
-      args: [LET_GO],
+    const voiding = await handle.startUpdate<object, [object]>('void', {
+      args: [RELEASE],
       waitForStage: WorkflowUpdateStage.ACCEPTED,
     });
     creating.release();
     expect(await handle.result()).toMatchObject({ status: 'notExecuted', reason: expect.stringContaining('void') });
-    expect(await letGo.result()).toMatchObject({ status: 'notExecuted', nothingHeld: true });
+    expect(await voiding.result()).toMatchObject({ status: 'notExecuted', nothingHeld: true });
     expect(keysOf(time, input.reference).filter((key) => key.startsWith('authorize'))).toEqual([]);
     expect(await movements(time, input.reference)).toEqual([]);
   });
@@ -199,7 +199,7 @@ describe('a void that comes before anything was authorized', () => {
     const hold = await begin(time, SPECS.authorize(input));
     await time.passUntil(hold.startedAt + MINUTE);
     expect(await hold.status()).toMatchObject({ status: 'underReview' });
-    expect(await hold.ask('void', LET_GO)).toMatchObject({ status: 'notExecuted', nothingHeld: true });
+    expect(await hold.ask('void', RELEASE)).toMatchObject({ status: 'notExecuted', nothingHeld: true });
     expect(await hold.outcome()).toMatchObject({ status: 'notExecuted' });
     expect(keysOf(time, hold.reference).filter((key) => key.startsWith('authorize'))).toEqual([]);
     expect(await movements(time, hold.reference)).toEqual([]);
@@ -212,7 +212,7 @@ test('a void that comes while a hold is reauthorized is kept as well', async () 
   const creating = time.hold('createPayment');
   const { answer: reauthorized } = await hold.command('reauthorize', { commandId: 'longer' });
   await creating.reached;
-  const { answer } = await hold.command('void', LET_GO);
+  const { answer } = await hold.command('void', RELEASE);
   creating.release();
   expect(await answer).toMatchObject({ status: 'notExecuted', nothingHeld: true });
   await expect(reauthorized).rejects.toMatchObject(failsWith('StateConflict', 'a void came before it was authorized'));

@@ -6,7 +6,7 @@ import { beginHeld } from '../../support/virtual-flows.js';
 import { declined, HOUR, DAY, MINUTE, type sharedTime } from './context.js';
 
 export const HELD = 'authorization Succeed 6000 USD';
-export const LET_GO = 'void Succeed 6000 USD';
+export const RELEASED = 'void Succeed 6000 USD';
 export const REFUSED = 'capture Failed 6000 USD';
 export const TAKEN = 'capture Succeed 6000 USD';
 const CARD_ON_FILE = { cardOnFile: { entryMode: 'cof_cardholder_initiated_transaction' } } as const;
@@ -55,7 +55,7 @@ export async function declinedCapture({ time, hold, paymentId }: Held): Promise<
   await time.sandbox.removeFault(fault.id);
 }
 
-export async function expectLetGo({ time, hold }: Held, moved: readonly string[] = [HELD, LET_GO]): Promise<void> {
+export async function expectReleased({ time, hold }: Held, moved: readonly string[] = [HELD, RELEASED]): Promise<void> {
   expect(await movements(time, hold.reference)).toEqual(moved);
   expect((await hold.status()).status).toMatch(/^(?:voided|expired)$/);
 }

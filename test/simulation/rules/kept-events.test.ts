@@ -7,7 +7,7 @@ const time = sharedTime();
 
 describe('while commands are taken for a payment, an event of a transaction that none of them has made', () => {
   /** 60.00 USD captured by a hold that has ended, and 50.00 of them refunded on command. */
-  async function givenBack() {
+  async function refunded() {
     const hold = await beginHeld(time);
     await hold.ask('capture');
     const { paymentId = '', transactionId = '' } = await hold.outcome();
@@ -36,7 +36,7 @@ describe('while commands are taken for a payment, an event of a transaction that
   });
 
   test('calls a person where the flow that made the payment does not know it either', async () => {
-    const { actions, paymentId, capture, refund } = await givenBack();
+    const { actions, paymentId, capture, refund } = await refunded();
     // Of what is known nobody has to be told.
     await actions.event(eventOf('capture', capture));
     await actions.event(eventOf('refund', refund, 5_000));
@@ -64,7 +64,7 @@ describe('while commands are taken for a payment, an event of a transaction that
   });
 
   test('is kept until what is under way has ended', async () => {
-    const { actions, paymentId, refund } = await givenBack();
+    const { actions, paymentId, refund } = await refunded();
     const pends = await time.sandbox.addFault({
       action: 'result',
       status: 'Pending',
@@ -200,7 +200,7 @@ describe('while commands are taken for a payment, an event of a transaction that
   });
 
   test('does not prolong the time for which the next command is awaited', async () => {
-    const { actions, refund } = await givenBack();
+    const { actions, refund } = await refunded();
     for (const days of [10, 20, 29]) {
       await time.passUntil(actions.startedAt + days * DAY);
       await actions.event(eventOf('refund', refund, 5_000));

@@ -39,7 +39,7 @@ test('a void after a declined one has a key of its own, and releases the money',
   expect(await movements(time, hold.reference)).toEqual([HELD, 'void Failed 6000 USD', 'void Succeed 6000 USD']);
 });
 
-test('the refund of a consent after a declined one has a key of its own, and gives the money back once', async () => {
+test('the refund of a consent after a declined one has a key of its own, and moves the money once', async () => {
   const input = await inputOf(time, 'storeCard', { onNotStored: 'undo' });
   // Of another customer by now: it can't be put on file.
   const refused = await time.sandbox.addFault({

@@ -29,7 +29,7 @@ afterEach(async () => {
   await listsLag(0);
 });
 
-const LET_GO = { commandId: 'released', who: 'Ada', why: 'ordered twice' };
+const RELEASE = { commandId: 'released', who: 'Ada', why: 'ordered twice' };
 
 describe('what the flow of a payment has captured at its deadline, and no list shows yet', () => {
   test.each(['names', 'does not name'])('counts as captured where the caller %s that flow', async (named) => {
@@ -41,7 +41,7 @@ describe('what the flow of a payment has captured at its deadline, and no list s
     const paymentReference = named === 'names' ? { paymentReference: hold.reference } : {};
     const actions = await beginActions(time, { paymentId, currency: 'USD', ...paymentReference });
     const refused = (why: string) => failsWith('StateConflict', why);
-    await expect(actions.ask('void', LET_GO)).rejects.toMatchObject(refused('60.00 USD may have been captured'));
+    await expect(actions.ask('void', RELEASE)).rejects.toMatchObject(refused('60.00 USD may have been captured'));
     await expect(actions.ask('capture', { commandId: 'again' })).rejects.toMatchObject(refused('nothing is left'));
     await expect(actions.ask('refund', { commandId: 'soon' })).rejects.toMatchObject(
       refused('and nothing confirms it'),

@@ -75,7 +75,7 @@ describe('a service that asks for a wait of a day', () => {
 });
 
 describe('a hold', () => {
-  // In each run charges are asked about more often than one run allows, and short-runs has holds that go on in a next one.
+  // In each run charges are asked about more often than one run allows, and short-runs has holds that continue in a next one.
   atFullCounts('that is asked about every five minutes answers to its last day, and takes its commands', async () => {
     const hold = await beginHeld(time);
     const { startedAt } = hold;

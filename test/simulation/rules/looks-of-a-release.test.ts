@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { movements } from '../../support/payments.js';
 import { HOUR, MINUTE, SECOND, sharedTime } from './context.js';
-import { EACH_TASK, held, HELD, LET_GO, TAKEN } from './held-and-reset.js';
+import { EACH_TASK, held, HELD, RELEASED, TAKEN } from './held-and-reset.js';
 
 const time = sharedTime();
 
@@ -51,6 +51,6 @@ test.each(EACH_TASK)(
     expect(next).toBeLessThan(MINUTE + SECOND);
     expect(await hold.status()).toMatchObject({ status: 'authorized' });
     expect(await hold.ask('capture', { commandId: 'ship' })).toMatchObject({ status: 'succeeded' });
-    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, TAKEN]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, TAKEN]);
   },
 );

@@ -56,7 +56,7 @@ describe('refundPeriod', () => {
     await flow.ended();
   });
 
-  test('after the end is refused, and a refund of the payment gives it back, by reference or by payment id', async () => {
+  test('after the end is refused, and and `refund` reverses the payment, by reference or by payment id', async () => {
     const { flow, moved, tried } = await weekly(
       { periods: 2, amount: 12_000 },
       { '1.1': declinedFor('insufficient_funds') },

@@ -4,10 +4,10 @@ import { answers, declined, failsWith, HOUR, keysOf, MINUTE, sharedTime } from '
 import {
   declinedCapture,
   EACH_TASK,
-  expectLetGo,
+  expectReleased,
   held as heldIn,
   HELD,
-  LET_GO,
+  RELEASED,
   REFUSED,
   type Task,
   TAKEN,
@@ -31,7 +31,7 @@ describe('a command that was answered before the reset', () => {
       await flow.reset();
       await flow.pass(10 * HOUR);
       expect(await hold.status()).toMatchObject({ status: 'authorized', paymentId });
-      expect(await movements(time, hold.reference)).toEqual([HELD, REFUSED, LET_GO, HELD]);
+      expect(await movements(time, hold.reference)).toEqual([HELD, REFUSED, RELEASED, HELD]);
     },
   );
 
@@ -61,7 +61,7 @@ describe('a command that was answered before the reset', () => {
       await flow.reset();
       await flow.pass(10 * HOUR);
       expect(await hold.status()).toMatchObject({ status: 'authorized', paymentId: second });
-      expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD]);
+      expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD]);
     },
   );
 
@@ -103,7 +103,7 @@ describe('a command that was answered before the reset', () => {
       const { outcome } = await hold.status();
       expect(outcome).toMatchObject({ status: 'captured', transactionId: said.transactionId });
       expect(outcome).toMatchObject({ actions: [{ commandId: 'b', outcome: { status: 'succeeded' } }] });
-      expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, TAKEN]);
+      expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, TAKEN]);
     },
   );
 
@@ -141,7 +141,7 @@ describe('a cancel before the reset', () => {
     await flow.until(2);
     await flow.reset();
     await flow.pass(10 * HOUR);
-    await expectLetGo(flow);
+    await expectReleased(flow);
   });
 
   test('while the payment of the next hold is made is kept', async () => {
@@ -153,11 +153,11 @@ describe('a cancel before the reset', () => {
     await hold.cancel();
     slow.release();
     await hold.outcome();
-    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED]);
     await flow.until(6.5);
     await flow.reset();
     await flow.pass(10 * HOUR);
-    await expectLetGo(flow);
+    await expectReleased(flow);
   });
 });
 
@@ -171,5 +171,5 @@ test('a deadline that voided the hold, and could not prove it gone before the re
   slow.release();
   await flow.pass(10 * HOUR);
   expect(await hold.status()).toMatchObject({ status: 'authorized' });
-  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD]);
+  expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD]);
 });

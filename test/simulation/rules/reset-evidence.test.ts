@@ -5,11 +5,11 @@ import { answers, failsWith, HOUR, sharedTime } from './context.js';
 import {
   declinedCapture,
   EACH_TASK,
-  expectLetGo,
+  expectReleased,
   held as heldIn,
   HELD,
   type Held,
-  LET_GO,
+  RELEASED,
   REFUSED,
   type Task,
   TAKEN,
@@ -28,7 +28,7 @@ test.each(EACH_TASK.flatMap((task) => [6.5, 7.5].map((day) => [task, day] as con
     await flow.until(day);
     await flow.reset();
     await flow.pass();
-    await expectLetGo(flow, [HELD, REFUSED, LET_GO]);
+    await expectReleased(flow, [HELD, REFUSED, RELEASED]);
   },
 );
 
@@ -41,7 +41,7 @@ test('nor while the service does not list its voids', async () => {
   await time.sandbox.addFault({ ...answers(503, 'GET', `/payments/${flow.paymentId}/voids`), times: 6 });
   await flow.reset();
   await flow.pass(30 * HOUR);
-  await expectLetGo(flow, [HELD, REFUSED, LET_GO]);
+  await expectReleased(flow, [HELD, REFUSED, RELEASED]);
 });
 
 test.each(EACH_TASK)(
@@ -54,7 +54,7 @@ test.each(EACH_TASK)(
     await flow.until(6.5);
     await flow.reset();
     await flow.pass();
-    await expectLetGo(flow);
+    await expectReleased(flow);
   },
 );
 
@@ -70,7 +70,7 @@ test.each([
   await flow.reset({ withoutSignals: true, withoutUpdates: true });
   await flow.until(6.6);
   await flow.pass(30 * HOUR);
-  await expectLetGo(flow);
+  await expectReleased(flow);
 });
 
 test.each(EACH_TASK)(
@@ -85,7 +85,7 @@ test.each(EACH_TASK)(
     await flow.until(6.5);
     await flow.reset();
     await flow.pass();
-    await expectLetGo(flow, [HELD, LET_GO, HELD, LET_GO]);
+    await expectReleased(flow, [HELD, RELEASED, HELD, RELEASED]);
   },
 );
 
@@ -99,7 +99,7 @@ test.each(EACH_TASK.flatMap((task) => [6.5, 7.5].map((day) => [task, day] as con
     await flow.until(day);
     await flow.reset();
     await flow.pass(30 * HOUR);
-    expect(await movements(time, flow.hold.reference)).toEqual([HELD, LET_GO, HELD, TAKEN]);
+    expect(await movements(time, flow.hold.reference)).toEqual([HELD, RELEASED, HELD, TAKEN]);
     const { outcome } = await flow.hold.status();
     expect(outcome).toMatchObject({ status: 'captured', transactionId: said.transactionId });
     expect(outcome).toMatchObject({ actions: [{ commandId: 'ship', outcome: { status: 'succeeded' } }] });
@@ -119,7 +119,7 @@ test.each(EACH_TASK)(
     await flow.pass();
     expect(await hold.status()).toMatchObject({ status: 'authorized', paymentId });
     expect(await hold.ask('capture', { commandId: 'ship' })).toMatchObject({ status: 'succeeded' });
-    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, LET_GO, HELD, TAKEN]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, RELEASED, HELD, TAKEN]);
   },
 );
 
@@ -134,17 +134,17 @@ test('a second hold made by a command that is left out after the reset is follow
   await time.holdfast.retryNow({ workflowId: hold.workflowId });
   await flow.pass();
   expect(await hold.status()).toMatchObject({ status: 'authorized', paymentId });
-  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD]);
+  expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD]);
 });
 
 test('a cancel after the reset voids the second hold', async () => {
   const flow = await held('ofTheRead');
   await flow.until(6.5);
-  expect(await movements(time, flow.hold.reference)).toEqual([HELD, LET_GO, HELD]);
+  expect(await movements(time, flow.hold.reference)).toEqual([HELD, RELEASED, HELD]);
   await flow.reset();
   await flow.hold.cancel();
   await flow.pass();
-  await expectLetGo(flow, [HELD, LET_GO, HELD, LET_GO]);
+  await expectReleased(flow, [HELD, RELEASED, HELD, RELEASED]);
 });
 
 describe('after a reset to before the first authorization', () => {

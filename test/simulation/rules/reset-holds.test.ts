@@ -136,7 +136,7 @@ test('a void that an earlier run refused does not overtake the capture that it h
 });
 
 describe('a void of a charge that pends', () => {
-  const LET_GO = { commandId: 'released' };
+  const RELEASE = { commandId: 'released' };
 
   async function pendingCharge(pends: 'allowed' | 'refused') {
     await provideVoidsOfPending(time, pends);
@@ -157,11 +157,11 @@ describe('a void of a charge that pends', () => {
     const { paymentId, transactionId = '' } = await flow.status();
     await expect(flow.ask('void', { commandId: 'too early' })).rejects.toMatchObject(failsWith('StateConflict'));
     await provideVoidsOfPending(time, 'too_late');
-    await flow.command('void', LET_GO);
+    await flow.command('void', RELEASE);
     await time.passUntil(flow.startedAt + 5_000);
     await resetToFirstTask(time.client, flow.workflowId);
     await time.passUntil(flow.startedAt + 10_000);
-    await expect(flow.ask('void', LET_GO)).rejects.toMatchObject(failsWith('StateConflict', 'it has been voided'));
+    await expect(flow.ask('void', RELEASE)).rejects.toMatchObject(failsWith('StateConflict', 'it has been voided'));
     await time.sandbox.complete(transactionId, { status: 'Failed', category: 'payment_method_declined' });
     const handle = time.client.workflow.getHandle(flow.workflowId);
     expect(await handle.result()).toMatchObject({ status: 'voided' });
@@ -177,7 +177,7 @@ describe('a void of a charge that pends', () => {
       { additionalDetails: { holdfast_key: 'payment-another:void:1' } },
       { idempotencyKey: 'of-a-person' },
     );
-    await flow.command('void', LET_GO);
+    await flow.command('void', RELEASE);
     expect(await flow.outcome()).toMatchObject({ status: 'declined' });
     await resetToFirstTask(time.client, flow.workflowId);
     const handle = time.client.workflow.getHandle(flow.workflowId);
@@ -188,7 +188,7 @@ describe('a void of a charge that pends', () => {
     const flow = await pendingCharge('allowed');
     const { paymentId } = await flow.status();
     await time.sandbox.addFault({ action: 'result', status: 'Pending', path: `/payments/${paymentId}/voids` });
-    const { answer } = await flow.command('void', LET_GO);
+    const { answer } = await flow.command('void', RELEASE);
     await time.passUntil(flow.startedAt + 4_000);
     const { operation, transactionId = '' } = await flow.status();
     expect(operation).toBe('void');

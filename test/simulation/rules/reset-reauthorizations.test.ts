@@ -9,7 +9,7 @@ import { answers, DAY, declined, failsWith, HOUR, keysOf, MINUTE, SECOND, shared
 const time = sharedTime();
 
 const HELD = 'authorization Succeed 6000 USD';
-const LET_GO = 'void Succeed 6000 USD';
+const RELEASED = 'void Succeed 6000 USD';
 const TAKEN = 'capture Succeed 6000 USD';
 const CARD_ON_FILE = { cardOnFile: { entryMode: 'cof_cardholder_initiated_transaction' } } as const;
 
@@ -34,13 +34,13 @@ async function readWhileTold(input: object = {}, { passMs = MINUTE } = {}) {
 async function expectSecondHold(hold: Awaited<ReturnType<typeof beginHeld>>): Promise<void> {
   expect(await hold.status()).toMatchObject({ status: 'authorized' });
   expect(await hold.ask('capture', { commandId: 'ship' })).toMatchObject({ status: 'succeeded' });
-  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, TAKEN]);
+  expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, TAKEN]);
 }
 
 test('a reset to a read of a hold that was reauthorized since follows the second hold', async () => {
   const { hold, resetToRead } = await readWhileTold();
   expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
-  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD]);
+  expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD]);
   await resetToRead();
   await time.passUntil((await time.now()) + MINUTE);
   await expectSecondHold(hold);
@@ -55,7 +55,7 @@ test('a void that the service refused before it keeps its key for itself, and th
   await resetToRead();
   // The engine gives the refused void again as well.
   expect(await time.client.workflow.getHandle(hold.workflowId).result()).toMatchObject({ status: 'voided' });
-  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, LET_GO]);
+  expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, RELEASED]);
   const sent = keysOf(time, hold.reference).filter((key) => key.startsWith('void'));
   expect(sent).toEqual(['void:1', 'void:2', 'void:3']);
 });
@@ -72,7 +72,7 @@ test('a void of somebody else ends a hold that is reset although a command waits
   await resetToRead();
   const outcome = await time.client.workflow.getHandle(hold.workflowId).result();
   expect(outcome).toMatchObject({ status: 'voided', reason: expect.stringContaining('elsewhere') });
-  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO]);
+  expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED]);
 });
 
 test('a reset right after that follows the second hold, too', async () => {
@@ -83,7 +83,7 @@ test('a reset right after that follows the second hold, too', async () => {
   expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
   await resetToRead();
   await hold.outcome();
-  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, LET_GO]);
+  expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, RELEASED]);
   expect(await hold.status()).toMatchObject({ status: 'voided', needsOperator: false });
 });
 
@@ -98,7 +98,7 @@ test('a capture that the service refused before it is not told as the end of wha
     status: 'voided',
     reason: 'command',
   });
-  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO]);
+  expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED]);
 });
 
 test.each(['void', 'capture'])(
@@ -117,7 +117,7 @@ test.each(['void', 'capture'])(
 test('a hold that was reauthorized at its deadline is followed after a reset to before it', async () => {
   const { hold, resetToRead } = await readWhileTold({ onDeadline: 'reauthorize' });
   await time.passUntil(hold.startedAt + 6.5 * DAY);
-  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD]);
+  expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD]);
   await resetToRead();
   await time.passUntil((await time.now()) + MINUTE);
   await expectSecondHold(hold);
@@ -130,7 +130,7 @@ test.each([
   const { hold, resetToRead } = await readWhileTold({ onDeadline: 'reauthorize' });
   const { paymentId = '' } = await hold.status();
   await time.passUntil(hold.startedAt + 6.5 * DAY);
-  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD]);
+  expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD]);
   const away = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
   await resetToRead();
   await time.passUntil((await time.now()) + 4 * HOUR);
@@ -154,7 +154,7 @@ test('a capture that followed a refused one at once is found by the run after th
   expect(events?.length).toBeLessThan(300);
 });
 
-test('a void that failed before it is not taken for the one that let the hold go', async () => {
+test('a void that failed before it is not taken for the one that released the hold', async () => {
   const { hold, resetToRead } = await readWhileTold();
   const { paymentId = '' } = await hold.status();
   const voids = `/payments/${paymentId}/voids`;
@@ -167,7 +167,7 @@ test('a void that failed before it is not taken for the one that let the hold go
   await resetToRead();
   await time.passUntil((await time.now()) + HOUR);
   expect(await hold.status()).toMatchObject({ status: 'voided', outcome: { reason: 'command' } });
-  expect(await movements(time, hold.reference)).toEqual([HELD, 'void Failed 6000 USD', LET_GO]);
+  expect(await movements(time, hold.reference)).toEqual([HELD, 'void Failed 6000 USD', RELEASED]);
 });
 
 test('a hold that somebody captures while its void fails ends as captured at the next look, and is not reauthorized', async () => {
@@ -200,7 +200,7 @@ describe('after a reset to before its deadline, a hold that was reauthorized the
     await resetToRead();
     const outcome = await time.client.workflow.getHandle(hold.workflowId).result();
     expect(outcome).toMatchObject({ status: 'voided', reason: 'command' });
-    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, LET_GO]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, RELEASED]);
     expect(outcome.actions).toMatchObject([{ commandId: 'keep', outcome: { status: 'succeeded' } }]);
   });
 
@@ -217,7 +217,7 @@ describe('after a reset to before its deadline, a hold that was reauthorized the
     const outcome = await time.client.workflow.getHandle(hold.workflowId).result();
     expect(outcome).toMatchObject({ status: 'captured', transactionId: said.transactionId });
     expect(outcome.actions).toMatchObject([{ commandId: 'ship', outcome: { transactionId: said.transactionId } }]);
-    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, TAKEN]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, TAKEN]);
   });
 });
 
@@ -245,7 +245,7 @@ test('a hold that was voided by command before its deadline is not reauthorized 
   await resetToRead();
   const outcome = await time.client.workflow.getHandle(hold.workflowId).result();
   expect(outcome).toMatchObject({ status: 'voided', reason: 'command' });
-  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO]);
+  expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED]);
 });
 
 test('a capture of the next hold waits for it after a reset, also while the first one is released with retries', async () => {
@@ -262,7 +262,7 @@ test('a capture of the next hold waits for it after a reset, also while the firs
     { commandId: 'longer', outcome: { status: 'succeeded' } },
     { commandId: 'ship', outcome: { transactionId: said.transactionId } },
   ]);
-  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, TAKEN]);
+  expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, TAKEN]);
 });
 
 test('a hold that is found after a reset lasts since it was authorized, and is captured at its own deadline', async () => {
@@ -275,7 +275,7 @@ test('a hold that is found after a reset lasts since it was authorized, and is c
   expect(await hold.status()).toMatchObject({ status: 'authorized' });
   await time.passUntil(hold.startedAt + 9.5 * DAY);
   expect(await hold.status()).toMatchObject({ status: 'captured' });
-  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, TAKEN]);
+  expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, TAKEN]);
 });
 
 test('a hold that is found after a reset, and was captured since by a command that is not given again, says so', async () => {
@@ -288,5 +288,5 @@ test('a hold that is found after a reset, and was captured since by a command th
   await time.provider.createCapture(paymentId, {}, { idempotencyKey: randomUUID(), currency });
   await time.passUntil((await time.now()) + 10 * MINUTE);
   expect(await hold.status()).toMatchObject({ status: 'captured' });
-  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, TAKEN]);
+  expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, TAKEN]);
 });

@@ -4,11 +4,11 @@ import { resetTo, resetToFirstTask } from '../../support/resets.js';
 import { answers, declined, failsWith, HOUR, keysOf, MINUTE, sharedTime } from './context.js';
 import {
   declinedCapture,
-  expectLetGo,
+  expectReleased,
   held as heldIn,
   HELD,
   type Held,
-  LET_GO,
+  RELEASED,
   REFUSED,
   TAKEN,
 } from './held-and-reset.js';
@@ -49,7 +49,7 @@ describe('after a reset into the reads that prove a hold gone', () => {
     await flow.hold.outcome();
     await proof.reset();
     await flow.pass(10 * HOUR);
-    await expectLetGo(flow);
+    await expectReleased(flow);
     expect(keysOf(time, flow.hold.reference)).not.toContain('createPayment:2');
   });
 
@@ -76,7 +76,7 @@ describe('after a reset into the reads that prove a hold gone', () => {
         await taskBefore(hold.workflowId, 'createPayment', 1),
       );
       await flow.pass(10 * HOUR);
-      await expectLetGo(flow, moved);
+      await expectReleased(flow, moved);
     },
   );
 
@@ -92,7 +92,7 @@ describe('after a reset into the reads that prove a hold gone', () => {
     await proof.reset();
     await flow.pass(10 * HOUR);
     expect(await hold.status()).toMatchObject({ status: 'authorized', paymentId });
-    expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, REFUSED, LET_GO, HELD]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, REFUSED, RELEASED, HELD]);
   });
 });
 
@@ -104,7 +104,7 @@ test('a cancel whose void was not made before the reset voids the hold, and a de
   await flow.reset();
   await time.sandbox.removeFault(fault.id);
   await flow.until(7);
-  await expectLetGo(flow);
+  await expectReleased(flow);
 });
 
 test('a void for the second hold reaches it where the first was found again a moment ago', async () => {
@@ -117,7 +117,7 @@ test('a void for the second hold reaches it where the first was found again a mo
   await flow.until(0.2);
   await resetToFirstTask(time.client, hold.workflowId);
   await flow.pass(2 * HOUR);
-  await expectLetGo(flow, [HELD, LET_GO, HELD, LET_GO]);
+  await expectReleased(flow, [HELD, RELEASED, HELD, RELEASED]);
 });
 
 test('a hold that was replaced is waited for no longer where the service offers no list of voids', async () => {
@@ -129,7 +129,7 @@ test('a hold that was replaced is waited for no longer where the service offers 
   await flow.reset();
   await flow.pass(10 * HOUR);
   expect(await hold.status()).toMatchObject({ status: 'authorized', paymentId });
-  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD]);
+  expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD]);
 });
 
 test('two reauthorizations that a reset gives again are told as they were', async () => {
@@ -150,7 +150,7 @@ test('two reauthorizations that a reset gives again are told as they were', asyn
   for (const commandId of ['first', 'second'])
     expect(await hold.ask('reauthorize', { commandId })).toMatchObject({ status: 'succeeded' });
   expect(await hold.ask('capture', { commandId: 'ship' })).toMatchObject({ status: 'succeeded' });
-  expect(await movements(time, hold.reference)).toEqual([HELD, LET_GO, HELD, LET_GO, HELD, TAKEN]);
+  expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, RELEASED, HELD, TAKEN]);
 });
 
 test('an operator who asks to look, after the reset, at a hold that is gone does not end the flow instead of its reauthorization', async () => {
@@ -164,7 +164,7 @@ test('an operator who asks to look, after the reset, at a hold that is gone does
   await time.sandbox.removeFault(fault.id);
   await flow.until(6.2);
   await slow.reached;
-  expect(await movements(time, hold.reference)).toContain(LET_GO);
+  expect(await movements(time, hold.reference)).toContain(RELEASED);
   await resetTo(time.client, { workflowId: hold.workflowId }, task);
   await time.holdfast.retryNow({ workflowId: hold.workflowId });
   slow.release();
@@ -209,7 +209,7 @@ describe('a cancel from before the reset', () => {
     expect(await movements(time, hold.reference)).toEqual([HELD, TAKEN]);
   });
 
-  test('lets the hold go as soon as it is found again', async () => {
+  test('releases the hold as soon as it is found again', async () => {
     const flow = await held();
     const { hold } = flow;
     const fault = await time.sandbox.addFault(answers(503, 'POST', `/payments/${flow.paymentId}/voids`));
@@ -218,6 +218,6 @@ describe('a cancel from before the reset', () => {
     await time.sandbox.removeFault(fault.id);
     await resetToFirstTask(time.client, hold.workflowId);
     await flow.pass(5 * MINUTE);
-    await expectLetGo(flow);
+    await expectReleased(flow);
   });
 });

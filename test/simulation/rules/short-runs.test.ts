@@ -29,7 +29,7 @@ import { type HandedOn, handedOn, plainPayload } from './handed-on.js';
 
 /** Its engine suggests to continue as new after very few events: there is a border between any two waits. */
 const time = sharedTime({}, { suggestRunAfter: () => 12 });
-const LET_GO = { commandId: 'released' };
+const RELEASE = { commandId: 'released' };
 const PENDS: FaultInput = { action: 'result', status: 'Pending', path: '*/charges' };
 const runsOf = (workflowId: string) => shownRuns(time, workflowId);
 
@@ -94,13 +94,13 @@ describe('by runs of a few events', () => {
     await time.sandbox.settings({ pendingMs: DAY });
     const hold = await beginHold(time, { captureMode: 'auto' }, { card: CARDS.pendsThenSucceeds });
     await time.passUntil(hold.startedAt + HOUR);
-    expect(await hold.ask('void', LET_GO)).toMatchObject({ status: 'unknown' });
+    expect(await hold.ask('void', RELEASE)).toMatchObject({ status: 'unknown' });
     await time.passUntil(hold.startedAt + 20 * HOUR);
     expect(runsOf(hold.workflowId).length).toBeGreaterThan(3);
     await expect(hold.ask('capture')).rejects.toMatchObject(failsWith('StateConflict', 'a void has been asked for'));
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'command' });
     expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD', 'void Succeed 6000 USD']);
-    expect(await time.holdfast.void(hold.reference, LET_GO)).toMatchObject({ status: 'succeeded' });
+    expect(await time.holdfast.void(hold.reference, RELEASE)).toMatchObject({ status: 'succeeded' });
   });
 
   test.each(['charge', 'capture'] as const)(
@@ -115,7 +115,7 @@ describe('by runs of a few events', () => {
           : await beginHold(time, { captureMode: 'auto' }, { faults: [pends('*/captures'), pends('*/voids')] });
       await time.passUntil(flow.startedAt + HOUR);
       const { transactionId } = await flow.status();
-      const { answer } = await flow.command('void', LET_GO);
+      const { answer } = await flow.command('void', RELEASE);
       expect(['unknown', 'pending']).toContain((await answer).status);
       await time.passUntil(flow.startedAt + 2 * DAY);
       expect(runsOf(flow.workflowId).length).toBeGreaterThan(3);
@@ -218,18 +218,18 @@ describe('by runs of a few events', () => {
     async (_how, make) => {
       const hold = await beginHeld(time, { captureDeadline: '2 days', onDeadline: 'void' });
       const handed = handedOn(time, hold.workflowId);
-      /** Until the flow has gone on in another run. */
-      const goOn = async (): Promise<void> => {
+      /** Until the flow has continued as new. */
+      const continueAsNew = async (): Promise<void> => {
         const before = runLengths(time, hold.workflowId).length;
         while (runLengths(time, hold.workflowId).length === before) {
           await hold.event({ eventType: 'payment.payment.update' });
           await time.passUntil((await time.now()) + MINUTE);
         }
       };
-      await goOn();
+      await continueAsNew();
       const { paymentId = '' } = await hold.status();
       handed.replaceBy(await make(handed));
-      await goOn();
+      await continueAsNew();
       await time.passUntil(hold.startedAt + 3 * DAY);
       expect((await time.client.workflow.getHandle(hold.workflowId).describe()).status.name).toBe('RUNNING');
       expect(await ledgerRows(time, paymentId)).toEqual(['authorization Succeed 6000 USD']);

@@ -113,7 +113,7 @@ test('a flow that another program started tries nothing inside its first task, w
   expect(await movements(time, input.reference)).toEqual(DONE.charge);
 });
 
-test('a refund that is repeated after the actions of its payment have closed and opened again gives nothing back', async () => {
+test('a refund that is repeated after the actions of its payment have closed and opened again refunds nothing', async () => {
   const charge = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
   const { paymentId = '' } = (await charge.outcome()) as { paymentId?: string };
   const actions = { paymentId, currency: 'USD', paymentReference: charge.reference };

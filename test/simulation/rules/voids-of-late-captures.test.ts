@@ -7,7 +7,7 @@ import { answers, DAY, declined, failsWith, HOUR, lostReply, MINUTE, sharedTime 
 
 const time = sharedTime();
 
-const LET_GO = { commandId: 'released', who: 'Ada', why: 'ordered twice' };
+const RELEASE = { commandId: 'released', who: 'Ada', why: 'ordered twice' };
 const VOIDED = 'void Succeed 6000 USD';
 
 /** What the provider of the default unit does with a void of what pends. */
@@ -47,7 +47,7 @@ describe('a capture by paymentActions that pends', () => {
     };
     /** As a business service asks, whichever run is there. */
     const voidAgain = () =>
-      time.holdfast.void({ payment: paymentId, businessUnit: 'default', currency: 'USD' }, LET_GO);
+      time.holdfast.void({ payment: paymentId, businessUnit: 'default', currency: 'USD' }, RELEASE);
     return { actions, capture, voidAgain, reopen };
   }
   /** The engine gives the void again. */
@@ -65,13 +65,13 @@ describe('a capture by paymentActions that pends', () => {
   test('is voided on command: the capture fails, and the void is answered once that is known', async () => {
     const { actions, paymentId, capture, voidAgain } = await lateCapture('allowed');
     const { answer, captureId } = await capture({});
-    const voided = await actions.ask('void', LET_GO);
+    const voided = await actions.ask('void', RELEASE);
     expect(voided).toMatchObject({ status: 'succeeded' });
     expect(await answer).toMatchObject({ status: 'declined', transactionId: captureId });
     expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: false });
     expect(await ledgerRows(time, paymentId)).toEqual([AUTHORIZED, 'capture Failed 6000 USD', VOIDED]);
     // The same command again, also of the run that a reset makes, sends no second void.
-    expect(await actions.ask('void', LET_GO)).toEqual(voided);
+    expect(await actions.ask('void', RELEASE)).toEqual(voided);
     await resetToFirstTask(time.client, actions.workflowId);
     await time.passUntil((await time.now()) + HOUR);
     expect(await ledgerRows(time, paymentId)).toEqual([AUTHORIZED, 'capture Failed 6000 USD', VOIDED]);
@@ -83,19 +83,19 @@ describe('a capture by paymentActions that pends', () => {
     const { actions, paymentId, capture } = await lateCapture('allowed');
     const { answer } = await capture({});
     await time.sandbox.addFault(lostReply(`/payments/${paymentId}/voids`));
-    const given = await actions.command('void', LET_GO);
+    const given = await actions.command('void', RELEASE);
     expect(await given.answer).toMatchObject({ status: 'succeeded' });
     expect(await answer).toMatchObject({ status: 'declined' });
     const keys = new Set(time.requests.operations(paymentId, 'voids').map(({ key }) => key));
     // Made of the command: a later run of the flow counts from one again.
-    expect([...keys]).toEqual([idempotencyKey(actions.workflowId, 'void', commandSequence(LET_GO.commandId))]);
+    expect([...keys]).toEqual([idempotencyKey(actions.workflowId, 'void', commandSequence(RELEASE.commandId))]);
     expect(await ledgerRows(time, paymentId)).toEqual([AUTHORIZED, 'capture Failed 6000 USD', VOIDED]);
   });
 
   test('and succeeds although it was voided has captured: a person is told, and so is whoever asks again', async () => {
     const { actions, capture, voidAgain } = await lateCapture('too_late');
     const { answer, captureId } = await capture({});
-    const given = await actions.command('void', LET_GO);
+    const given = await actions.command('void', RELEASE);
     const refused = expect(given.answer).rejects.toMatchObject(failsWith('StateConflict', 'has succeeded although'));
     await time.passUntil((await time.now()) + 4_000);
     await time.sandbox.complete(captureId, { status: 'Succeed' });
@@ -110,7 +110,7 @@ describe('a capture by paymentActions that pends', () => {
   test('and succeeds although it was voided is not forgotten by the run that a reset makes', async () => {
     const { actions, capture, voidAgain } = await lateCapture('too_late');
     const { captureId } = await capture({});
-    const given = await actions.command('void', LET_GO);
+    const given = await actions.command('void', RELEASE);
     await time.passUntil((await time.now()) + 4_000);
     await time.sandbox.complete(captureId, { status: 'Succeed' });
     await expect(given.answer).rejects.toThrow();
@@ -123,7 +123,7 @@ describe('a capture by paymentActions that pends', () => {
   test('where no void is offered goes on, and nothing is sent', async () => {
     const { actions, paymentId, capture } = await lateCapture('refused');
     const { answer, captureId } = await capture({});
-    await expect(actions.ask('void', LET_GO)).rejects.toMatchObject(failsWith('StateConflict', 'offers no void'));
+    await expect(actions.ask('void', RELEASE)).rejects.toMatchObject(failsWith('StateConflict', 'offers no void'));
     expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
     await time.sandbox.complete(captureId, { status: 'Succeed' });
     expect(await answer).toMatchObject({ status: 'succeeded' });
@@ -139,7 +139,7 @@ describe('a capture by paymentActions that pends', () => {
     expect(await actions.ask('capture', first)).toMatchObject({ status: 'succeeded' });
     await provider('allowed', lagMs);
     const { answer, captureId } = await capture({ amount: 1_000 });
-    await expect(actions.ask('void', LET_GO)).rejects.toMatchObject(
+    await expect(actions.ask('void', RELEASE)).rejects.toMatchObject(
       failsWith('StateConflict', 'another capture may have taken money'),
     );
     expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
@@ -158,7 +158,7 @@ describe('a capture by paymentActions that pends', () => {
     const { paymentId = '' } = await hold.status();
     const path = `/payments/${paymentId}/voids`;
     const fault = await time.sandbox.addFault({ action: 'result', status: 'Failed', category: 'provider_error', path });
-    const declined = await hold.ask('void', LET_GO);
+    const declined = await hold.ask('void', RELEASE);
     expect(declined).toMatchObject({ status: 'declined' });
     await time.sandbox.removeFault(fault.id);
     await hold.ask('capture', { commandId: 'part', amount: 5_000 });
@@ -166,7 +166,7 @@ describe('a capture by paymentActions that pends', () => {
     await provider('allowed');
     const { actions, capture } = await afterHold(hold.reference, paymentId);
     const { answer, captureId } = await capture({ amount: 1_000 });
-    expect(await actions.ask('void', LET_GO)).toMatchObject({ transactionId: declined.transactionId });
+    expect(await actions.ask('void', RELEASE)).toMatchObject({ transactionId: declined.transactionId });
     expect(time.requests.operations(paymentId, 'voids')).toHaveLength(1);
     await time.sandbox.complete(captureId, { status: 'Succeed' });
     expect(await answer).toMatchObject({ status: 'succeeded' });
@@ -175,7 +175,7 @@ describe('a capture by paymentActions that pends', () => {
   test('of a part is voided by a void of all that was held', async () => {
     const { actions, paymentId, capture } = await lateCapture('allowed');
     const { answer } = await capture({ amount: 5_000 });
-    const { answer: voided } = await actions.command('void', LET_GO);
+    const { answer: voided } = await actions.command('void', RELEASE);
     await time.passUntil((await time.now()) + MINUTE);
     expect(await voided).toMatchObject({ status: 'succeeded', amount: 6_000 });
     expect(await answer).toMatchObject({ status: 'declined' });
@@ -185,7 +185,7 @@ describe('a capture by paymentActions that pends', () => {
   test('is voided under the same command once, also when the list of captures fails after a reset', async () => {
     const { actions, paymentId, capture, voidAgain } = await lateCapture('too_late');
     const { captureId } = await capture({});
-    const given = await actions.command('void', LET_GO);
+    const given = await actions.command('void', RELEASE);
     await time.passUntil((await time.now()) + 4_000);
     const unread = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}/authorizations`));
     // The capture goes on where it was, and what speaks against a void can't be read.
@@ -203,7 +203,7 @@ describe('a capture by paymentActions that pends', () => {
     const { actions, paymentId, capture } = await lateCapture('too_late');
     await time.passUntil((await time.now()) + HOUR);
     const { captureId } = await capture({});
-    await actions.command('void', LET_GO);
+    await actions.command('void', RELEASE);
     await time.passUntil((await time.now()) + 4_000);
     await provider('too_late', HOUR / 2);
     await resetBeforeTheVoid(actions.workflowId);
@@ -220,7 +220,7 @@ describe('a capture by paymentActions that pends', () => {
     const { actions, paymentId, capture, reopen } = await lateCapture('allowed');
     const { captureId } = await capture({});
     const fault = await time.sandbox.addFault(declined(`/payments/${paymentId}/voids`));
-    expect(await actions.ask('void', LET_GO)).toMatchObject({ status: 'declined' });
+    expect(await actions.ask('void', RELEASE)).toMatchObject({ status: 'declined' });
     await time.sandbox.removeFault(fault.id);
     await time.client.workflow.getHandle(actions.workflowId).terminate();
     await time.passUntil((await time.now()) + 2 * DAY);
@@ -228,7 +228,7 @@ describe('a capture by paymentActions that pends', () => {
     const { answer } = await again.command('capture', { commandId: 'late' });
     await time.passUntil((await time.now()) + MINUTE);
     expect(await again.status()).toMatchObject({ status: 'pending', transactionId: captureId });
-    expect(await again.ask('void', LET_GO)).toMatchObject({ status: 'declined' });
+    expect(await again.ask('void', RELEASE)).toMatchObject({ status: 'declined' });
     await time.sandbox.complete(captureId, { status: 'Succeed' });
     expect(await answer).toMatchObject({ status: 'succeeded' });
     expect(await ledgerRows(time, paymentId)).toEqual([AUTHORIZED, 'capture Succeed 6000 USD', 'void Failed 6000 USD']);
@@ -242,12 +242,12 @@ describe('a capture by paymentActions that pends', () => {
       status: 'Pending',
       path: `/payments/${paymentId}/voids`,
     });
-    await actions.command('void', LET_GO);
+    await actions.command('void', RELEASE);
     await time.passUntil((await time.now()) + MINUTE);
     await time.sandbox.removeFault(fault.id);
     await time.client.workflow.getHandle(actions.workflowId).terminate();
     const again = await reopen();
-    const { answer } = await again.command('void', LET_GO);
+    const { answer } = await again.command('void', RELEASE);
     await time.passUntil((await time.now()) + MINUTE);
     const { status, transactionId = '' } = await again.status();
     expect(status).toBe('pending');
@@ -263,7 +263,7 @@ describe('a capture by paymentActions that pends', () => {
     const { answer, captureId } = await capture({});
     await resetToFirstTask(time.client, hold.workflowId);
     await time.passUntil((await time.now()) + MINUTE);
-    await expect(actions.ask('void', LET_GO)).rejects.toMatchObject(failsWith('StateConflict', 'is still open'));
+    await expect(actions.ask('void', RELEASE)).rejects.toMatchObject(failsWith('StateConflict', 'is still open'));
     expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
     await time.sandbox.complete(captureId, { status: 'Succeed' });
     expect(await answer).toMatchObject({ status: 'succeeded' });
@@ -273,7 +273,7 @@ describe('a capture by paymentActions that pends', () => {
     const { actions, paymentId, capture } = await lateCapture('too_late');
     const { answer, captureId } = await capture({});
     await time.provider.createVoid(paymentId, {}, { idempotencyKey: 'by-hand' });
-    await expect(actions.ask('void', LET_GO)).rejects.toMatchObject(failsWith('StateConflict', 'was made already'));
+    await expect(actions.ask('void', RELEASE)).rejects.toMatchObject(failsWith('StateConflict', 'was made already'));
     expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
     await time.sandbox.complete(captureId, { status: 'Succeed' });
     expect(await answer).toMatchObject({ status: 'succeeded' });
@@ -282,7 +282,7 @@ describe('a capture by paymentActions that pends', () => {
   test('is not sent again once it was voided, whatever the network did to it', async () => {
     const { actions, paymentId, capture } = await lateCapture('too_late');
     const { answer, captureId } = await capture({});
-    const { answer: voided } = await actions.command('void', LET_GO);
+    const { answer: voided } = await actions.command('void', RELEASE);
     const refused = expect(voided).rejects.toMatchObject(failsWith('StateConflict', 'nobody has confirmed'));
     await time.passUntil((await time.now()) + 4_000);
     await time.sandbox.complete(captureId, { status: 'Failed', category: 'provider_network_error' });

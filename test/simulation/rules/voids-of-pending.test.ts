@@ -21,7 +21,7 @@ import {
 
 const time = sharedTime();
 
-const LET_GO = { commandId: 'released', who: 'Ada', why: 'ordered twice' };
+const RELEASE = { commandId: 'released', who: 'Ada', why: 'ordered twice' };
 const VOIDED = 'void Succeed 6000 USD';
 const KINDS = ['charge', 'credit'] as const;
 type Kind = (typeof KINDS)[number];
@@ -55,7 +55,7 @@ describe.each(KINDS)('a %s that pends', (kind) => {
   test('is voided on command where a read of that moment offers it', async () => {
     const flow = await pending(kind, 'allowed');
     const { transactionId } = await flow.status();
-    const answer = await flow.ask('void', LET_GO);
+    const answer = await flow.ask('void', RELEASE);
     expect(answer).toMatchObject({ status: 'succeeded' });
     const outcome = await flow.outcome();
     expect(outcome).toMatchObject({
@@ -66,12 +66,12 @@ describe.each(KINDS)('a %s that pends', (kind) => {
       actions: [{ action: 'void', commandId: 'released' }],
     });
     expect(await movements(time, flow.reference)).toEqual([`${kind} Failed 6000 USD`, VOIDED]);
-    expect(await time.holdfast.void(flow.reference, LET_GO)).toEqual(answer);
+    expect(await time.holdfast.void(flow.reference, RELEASE)).toEqual(answer);
   });
 
   test('is not voided where the service does not offer it: nothing is sent, and the caller told', async () => {
     const flow = await pending(kind, 'refused');
-    await expect(flow.ask('void', LET_GO)).rejects.toMatchObject(failsWith('StateConflict', 'offers no void'));
+    await expect(flow.ask('void', RELEASE)).rejects.toMatchObject(failsWith('StateConflict', 'offers no void'));
     expect(await flow.status()).toMatchObject({ status: 'pending' });
     expect(keysOf(time, flow.reference).filter((key) => key.startsWith('void'))).toEqual([]);
     expect(await flow.outcome()).toMatchObject({ status: 'succeeded' });
@@ -80,16 +80,16 @@ describe.each(KINDS)('a %s that pends', (kind) => {
 
   test('and succeeds although it was voided has succeeded, and a person is told', async () => {
     const flow = await pending(kind, 'too_late');
-    const { answer } = await flow.command('void', LET_GO);
+    const { answer } = await flow.command('void', RELEASE);
     const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'has succeeded although'));
     const outcome = await flow.outcome();
     expect(outcome).toMatchObject({ status: 'succeeded', despiteVoid: { status: 'succeeded' } });
     await refused;
     expect(await flow.status()).toMatchObject({ status: 'succeeded', needsOperator: true });
     expect(await movements(time, flow.reference)).toEqual([`${kind} Succeed 6000 USD`, VOIDED]);
-    // Whoever asks again is told the same: the void has succeeded, and has let nothing go.
+    // Whoever asks again is told the same: the void has succeeded, and has released nothing.
     const again = { type: 'StateConflict', message: expect.stringContaining('has succeeded although') };
-    await expect(time.holdfast.void(flow.reference, LET_GO)).rejects.toMatchObject(again);
+    await expect(time.holdfast.void(flow.reference, RELEASE)).rejects.toMatchObject(again);
   });
 });
 
@@ -98,7 +98,7 @@ describe('a void of a pending charge', () => {
     const flow = await pending('charge', 'allowed');
     const { paymentId } = await flow.status();
     const fault = await time.sandbox.addFault(declined(`/payments/${paymentId}/voids`));
-    expect(await flow.ask('void', LET_GO)).toMatchObject({ status: 'declined' });
+    expect(await flow.ask('void', RELEASE)).toMatchObject({ status: 'declined' });
     expect(await flow.status()).toMatchObject({ status: 'pending' });
     await time.sandbox.removeFault(fault.id);
     expect(await flow.ask('void', { commandId: 'again' })).toMatchObject({ status: 'succeeded' });
@@ -110,8 +110,8 @@ describe('a void of a pending charge', () => {
     const flow = await pending('charge', 'allowed');
     const { paymentId } = await flow.status();
     await time.sandbox.addFault(lostReply(`/payments/${paymentId}/voids`));
-    const { answer } = await flow.command('void', LET_GO);
-    const again = await flow.command('void', LET_GO);
+    const { answer } = await flow.command('void', RELEASE);
+    const again = await flow.command('void', RELEASE);
     expect(await flow.outcome()).toMatchObject({ status: 'voided' });
     expect(await answer).toMatchObject({ status: 'succeeded' });
     expect(await again.answer).toEqual(await answer);
@@ -122,7 +122,7 @@ describe('a void of a pending charge', () => {
     const flow = await pending('charge', 'allowed');
     const { paymentId = '' } = await flow.status();
     await time.sandbox.addFault(answers(503, 'POST', `/payments/${paymentId}/voids`));
-    const { answer } = await flow.command('void', LET_GO);
+    const { answer } = await flow.command('void', RELEASE);
     await time.passUntil(flow.startedAt + 3 * MINUTE);
     const sent = time.requests.operations(paymentId, 'voids').length;
     expect(await flow.status()).toMatchObject({ status: 'unknown' });
@@ -138,7 +138,7 @@ describe('a void of a pending charge', () => {
     const flow = await pending('charge', 'allowed', CARDS.pendsThenFails);
     const { paymentId, transactionId = '' } = await flow.status();
     await time.sandbox.addFault({ action: 'result', status: 'Pending', path: `/payments/${paymentId}/voids` });
-    const { answer } = await flow.command('void', LET_GO);
+    const { answer } = await flow.command('void', RELEASE);
     await time.passUntil(flow.startedAt + 4_000);
     const pends = await flow.status();
     expect(pends).toMatchObject({ status: 'pending', operation: 'void' });
@@ -167,7 +167,7 @@ describe('a void of a pending charge', () => {
 
   test('is found by the run that a reset makes, and not sent again', async () => {
     const flow = await pending('charge', 'allowed');
-    expect(await flow.ask('void', LET_GO)).toMatchObject({ status: 'succeeded' });
+    expect(await flow.ask('void', RELEASE)).toMatchObject({ status: 'succeeded' });
     expect(await flow.outcome()).toMatchObject({ status: 'voided' });
     await resetToFirstTask(time.client, flow.workflowId);
     const handle = time.client.workflow.getHandle(flow.workflowId);
@@ -178,7 +178,7 @@ describe('a void of a pending charge', () => {
   test('after which nobody confirms that the charge has failed has a person look, and is not called done', async () => {
     const flow = await pending('charge', 'too_late');
     const { transactionId = '' } = await flow.status();
-    const { answer } = await flow.command('void', LET_GO);
+    const { answer } = await flow.command('void', RELEASE);
     const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'nobody has confirmed'));
     await time.passUntil(flow.startedAt + 4_000);
     await time.sandbox.complete(transactionId, { status: 'Failed', category: 'provider_network_error' });
@@ -194,7 +194,7 @@ describe('a void of a pending charge', () => {
     const flow = await pending('charge', 'too_late');
     const { paymentId, transactionId: chargeId = '' } = await flow.status();
     await time.sandbox.addFault({ action: 'result', status: 'Pending', path: `/payments/${paymentId}/voids` });
-    const { answer } = await flow.command('void', LET_GO);
+    const { answer } = await flow.command('void', RELEASE);
     await time.passUntil(flow.startedAt + 4_000);
     const { operation, transactionId = '' } = await flow.status();
     expect(operation).toBe('void');
@@ -223,7 +223,7 @@ describe('a void of a pending charge', () => {
 describe('a capture that pends', () => {
   test('is voided on command: nothing is taken, and the hold is gone', async () => {
     const { hold, paymentId, captureId } = await pendingCapture('allowed');
-    const answer = await hold.ask('void', LET_GO);
+    const answer = await hold.ask('void', RELEASE);
     expect(answer).toMatchObject({ status: 'succeeded' });
     expect(await hold.outcome()).toMatchObject({
       status: 'voided',
@@ -236,12 +236,12 @@ describe('a capture that pends', () => {
       'capture Failed 6000 USD',
       VOIDED,
     ]);
-    expect(await time.holdfast.void(hold.reference, LET_GO)).toEqual(answer);
+    expect(await time.holdfast.void(hold.reference, RELEASE)).toEqual(answer);
   });
 
   test('and succeeds all the same has captured, and a person is told', async () => {
     const { hold, captureId } = await pendingCapture('too_late');
-    const { answer } = await hold.command('void', LET_GO);
+    const { answer } = await hold.command('void', RELEASE);
     const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'has succeeded although'));
     await time.passUntil(hold.startedAt + 4_000);
     await time.sandbox.complete(captureId, { status: 'Succeed' });

@@ -83,7 +83,7 @@ export class Operator {
     const asked = this.#askedForVoid.has(paymentId);
     this.#askedForVoid.add(paymentId);
     if (!asked) return false;
-    this.parts.note('operator', 'let go by hand');
+    this.parts.note('operator', 'released by hand');
     await this.parts.releaseHold(paymentId, businessUnit);
     return true;
   }

@@ -29,7 +29,7 @@ export const HOLD_SCENARIOS: readonly Scenario[] = [
     name: 'authorize, void given twice',
     run: async (driver, pick) => {
       if (!(await held(driver, pick))) return;
-      await twice(driver, 'void', { commandId: 'let go' });
+      await twice(driver, 'void', { commandId: 'release' });
       await driver.command('capture', { reference: driver.reference('c1') }, { expected: 'refused' });
     },
   },
@@ -78,7 +78,7 @@ export const HOLD_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'deadline lets go',
+    name: 'deadline releases',
     brief: true,
     run: async (driver, pick) => void (await held(driver, pick)),
   },
