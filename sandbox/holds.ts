@@ -7,8 +7,8 @@ import type { Payment } from './records.js';
  * the funds. By its profile, a unit may not show that end.
  */
 export function watchHold(sandbox: Sandbox, { id, appId, status, holdUntil }: Payment): void {
-  const told = sandbox.store.units.get(appId)?.profile.expired_hold === 'voids_payment';
-  if (status === 'Authorized' && holdUntil !== undefined && told) {
+  const isShown = sandbox.store.units.get(appId)?.profile.expired_hold === 'voids_payment';
+  if (status === 'Authorized' && holdUntil !== undefined && isShown) {
     sandbox.schedule.at(jobKey(id), holdUntil, () => expireHold(sandbox, id));
   } else {
     sandbox.schedule.cancel(jobKey(id));

@@ -17,7 +17,7 @@ import { enter } from './flow/explain.js';
 import { publish } from './kit/visibility.js';
 import { authorizeStep, buyerTraits, chargeStep } from './steps/transaction-steps.js';
 import { beginStep, executeFirst } from './steps/money-step.js';
-import { isSame, lookForObstacle, type StoreResult, storeStep, unlessToldStored } from './steps/store-step.js';
+import { isSame, lookForObstacle, type StoreResult, storeStep, unlessReportedStored } from './steps/store-step.js';
 import { type ConsentId, consentIdAtLast, readConsentId, releaseConsent } from './steps/consent.js';
 import { customerOf } from './steps/customer-step.js';
 import { callForDoubt } from './steps/early-void.js';
@@ -197,7 +197,7 @@ async function store(
       customerId === undefined
         ? { code: 'refused', reason: 'the customer could neither be found nor made' }
         : await storeStep(flow, customerId, paymentMethod.token);
-    return 'code' in ended ? await unlessToldStored(ended) : ended;
+    return 'code' in ended ? await unlessReportedStored(ended) : ended;
   });
   flow.callsAbout = 'payment';
   return result;

@@ -92,7 +92,7 @@ class HistoryReader {
     const completed = event.activityTaskCompletedEventAttributes;
     if (completed) {
       const result = await this.#decoder.value(completed.result?.payloads?.[0]);
-      return this.#entryOfCall(completed.scheduledEventId, `answered${told(result, OF_ANSWER)}`);
+      return this.#entryOfCall(completed.scheduledEventId, `answered${describeFields(result, OF_ANSWER)}`);
     }
     const failed = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes;
     if (failed) {
@@ -104,7 +104,7 @@ class HistoryReader {
     const name = fieldOf(await this.#decoder.value(marker.details?.['data']?.payloads?.[0]), 'activity_type');
     const why = await this.#decoder.failure(marker.failure);
     const result = await this.#decoder.value(marker.details?.['result']?.payloads?.[0]);
-    const text = why === undefined ? `answered${told(result, OF_ANSWER)}` : `failed: ${why}`;
+    const text = why === undefined ? `answered${describeFields(result, OF_ANSWER)}` : `failed: ${why}`;
     return { kind: 'call', name: name ?? 'local activity', text };
   }
 
@@ -123,7 +123,7 @@ class HistoryReader {
     if (completed) {
       return childEntry(
         completed,
-        `ended${told(await this.#decoder.value(completed.result?.payloads?.[0]), OF_ANSWER)}`,
+        `ended${describeFields(await this.#decoder.value(completed.result?.payloads?.[0]), OF_ANSWER)}`,
       );
     }
     const failed = event.childWorkflowExecutionFailedEventAttributes;
@@ -148,7 +148,7 @@ class HistoryReader {
       return {
         kind: 'event',
         name: isEvent ? (fieldOf(payload, 'eventType') ?? name) : name,
-        text: `came${told(payload, OF_EVENT)}`,
+        text: `came${describeFields(payload, OF_EVENT)}`,
       };
     }
     const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
@@ -160,7 +160,7 @@ class HistoryReader {
         return undefined;
       }
       const argument = await this.#decoder.value(accepted.acceptedRequest?.input?.args?.payloads?.[0]);
-      return { kind: 'command', name, text: `given${told(argument, OF_COMMAND)}` };
+      return { kind: 'command', name, text: `given${describeFields(argument, OF_COMMAND)}` };
     }
     const completed = event.workflowExecutionUpdateCompletedEventAttributes;
     const name = completed && this.#commands.get(String(completed.acceptedEventId));
@@ -204,7 +204,11 @@ class HistoryReader {
     const completed = event.workflowExecutionCompletedEventAttributes;
     if (completed) {
       this.history.result = await this.#decoder.value(completed.result?.payloads?.[0]);
-      return { kind: 'end', name: 'completed', text: told(this.history.result, ['status']).replace(/^: /, '') };
+      return {
+        kind: 'end',
+        name: 'completed',
+        text: describeFields(this.history.result, ['status']).replace(/^: /, ''),
+      };
     }
     const failed = event.workflowExecutionFailedEventAttributes;
     if (failed) return { kind: 'end', name: 'failed', text: (await this.#decoder.failure(failed.failure)) ?? '' };
@@ -227,7 +231,7 @@ function childEntry(
 }
 
 /** The present fields as text, such as ": status Succeed, transactionId 7d…". */
-function told(value: unknown, names: readonly string[]): string {
+function describeFields(value: unknown, names: readonly string[]): string {
   const parts = names.flatMap((name) => {
     const field = fieldOf(value, name);
     return field === undefined ? [] : [`${name} ${field}`];

@@ -68,10 +68,10 @@ function sayWithout(keyId: string, workers: readonly AnnouncedKeys[]): string {
 }
 
 function tellChanges(keyId: string, logger: ReadyCheckOptions['logger']): (state: true | string) => void {
-  let told: true | string = true;
+  let logged: true | string = true;
   return (state) => {
-    if (state === told) return;
-    told = state;
+    if (state === logged) return;
+    logged = state;
     if (state === true) logger?.info({ keyId }, 'Every worker has the key that this handler encrypts with');
     else if (state === 'no worker') {
       logger?.info(

@@ -47,13 +47,13 @@ function begunAt({ firstSent }: SentBefore, number: number): number | undefined 
  * one than this, which has answered it, this one, or a later one, for which it has to wait.
  */
 export function holdOfCommand(before: SentBefore, hold: FollowedHold, commandId: string): 'earlier' | 'this' | 'later' {
-  const told = before.commands[commandId];
+  const accepted = before.commands[commandId];
   const replaced = begunAt(before, hold.number + 1);
   // Given since the reset, it is for the hold that there is now.
-  if (told === undefined) return replaced === undefined ? 'this' : 'later';
-  if (replaced !== undefined && told.at > replaced) return 'later';
+  if (accepted === undefined) return replaced === undefined ? 'this' : 'later';
+  if (replaced !== undefined && accepted.at > replaced) return 'later';
   const begun = begunAt(before, hold.number);
-  const isOver = told.answered && (begun === undefined || told.at < begun);
+  const isOver = accepted.answered && (begun === undefined || accepted.at < begun);
   return isOver ? 'earlier' : 'this';
 }
 

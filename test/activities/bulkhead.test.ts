@@ -31,7 +31,7 @@ class Service {
   sent = 0;
   readonly client: ProviderClient;
   now = 1_000_000;
-  readonly told: string[] = [];
+  readonly reported: string[] = [];
 
   constructor(places: BulkheadOptions['places'] = PLACES) {
     const send = async () =>
@@ -47,8 +47,8 @@ class Service {
       opensFrom: 10,
       now: () => this.now,
       observer: {
-        circuit: (unit, isOpen) => void this.told.push(`${unit} ${isOpen ? 'open' : 'closed'}`),
-        heldBack: (unit, because) => void this.told.push(`${unit} held back: ${because}`),
+        circuit: (unit, isOpen) => void this.reported.push(`${unit} ${isOpen ? 'open' : 'closed'}`),
+        heldBack: (unit, because) => void this.reported.push(`${unit} held back: ${because}`),
       },
     });
     this.client = guarded.get('slow')!;
@@ -115,7 +115,7 @@ describe('a unit whose calls hold half of the places', () => {
     );
     // At once, by the regular activity.
     expect(refused.retryAfterMs).toBeUndefined();
-    expect(service.told).toEqual(['slow held back: half of the places']);
+    expect(service.reported).toEqual(['slow held back: half of the places']);
     await service.endAll(5);
     expect(await service.call('local')).toBe('under way');
   });
@@ -178,9 +178,9 @@ describe('a unit whose service is slow or failing', () => {
     ['answers garbage', 10, failed('unexpected')],
   ])('that %s holds no tasks after ten calls, and its regular calls go on', async (_how, afterMs, error) => {
     await service.rounds(9, afterMs, error);
-    expect(service.told).toEqual([]);
+    expect(service.reported).toEqual([]);
     await service.rounds(1, afterMs, error);
-    expect(service.told).toEqual(['slow open']);
+    expect(service.reported).toEqual(['slow open']);
     // The first is the probe.
     await service.call('local');
     expect(await isHeldBack()).toBe(true);
@@ -194,7 +194,7 @@ describe('a unit whose service is slow or failing', () => {
     ['is given up as the worker stops', failed('lost', undefined, 'ABORTED')],
   ])('a service that %s is none', async (_how, error) => {
     await service.rounds(20, 10, error);
-    expect(service.told).toEqual([]);
+    expect(service.reported).toEqual([]);
   });
 
   test('is known by calls that are still under way', async () => {
@@ -214,7 +214,7 @@ describe('a unit whose service is slow or failing', () => {
     expect(await service.call('local')).toBe('under way');
     expect(await isHeldBack()).toBe(true);
     await service.endAll(10);
-    expect(service.told.at(-1)).toBe('slow closed');
+    expect(service.reported.at(-1)).toBe('slow closed');
     expect(await service.calls(3, 'local')).toEqual(['under way', 'under way', 'under way']);
   });
 
@@ -222,7 +222,7 @@ describe('a unit whose service is slow or failing', () => {
     await service.rounds(20, 10, failed('lost'));
     await service.rounds(10, 10);
     await service.rounds(1, 10);
-    expect(service.told).toEqual(['slow open', 'slow closed']);
+    expect(service.reported).toEqual(['slow open', 'slow closed']);
   });
 
   test('is not held against it after a minute', async () => {
@@ -252,7 +252,7 @@ describe('a unit whose service asks for fewer calls', () => {
     }
     // Every local activity has one attempt only.
     expect(await service.call('local', { once: true })).toMatchObject({ mayHaveLeft: false });
-    expect(service.told).toEqual(Array.from({ length: 6 }, () => 'slow held back: Retry-After'));
+    expect(service.reported).toEqual(Array.from({ length: 6 }, () => 'slow held back: Retry-After'));
     service.now += 8 * SECOND;
     expect(await service.call('regular')).toBe('under way');
     expect(await service.call('local')).toBe('under way');

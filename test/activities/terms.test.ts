@@ -72,8 +72,8 @@ describe('a business unit that means another app id, or the other environment, f
     // Attempts are counted again after a reset of the activity: it must not take the older proof for its own.
     expect(harness.heartbeats).toEqual([{ refusedThrough: 1 }, { refusedThrough: -1 }]);
     // No other worker can be found: the flow is to be told of it.
-    const told = { type: 'CredentialsRejected', retryable: false, details: { mayHaveLeft: true } };
-    expect(await harness.fail('createCharge', call, { attempt: 3 })).toMatchObject(told);
+    const rejected = { type: 'CredentialsRejected', retryable: false, details: { mayHaveLeft: true } };
+    expect(await harness.fail('createCharge', call, { attempt: 3 })).toMatchObject(rejected);
     const { paymentId, currency } = call;
     const read = { businessUnit: 'default', paymentId, currency, ...ELSEWHERE };
     expect(await harness.fail('listCharges', read)).toMatchObject(NOT_MINE);

@@ -31,7 +31,7 @@ afterAll(async () => {
   await stack?.close();
 });
 
-async function told<Answer>(...args: string[]): Promise<Answer> {
+async function printed<Answer>(...args: string[]): Promise<Answer> {
   const { code, out, err } = await holdfast(env, [...args, '--json']);
   if (code !== 0) throw new Error(err);
   return JSON.parse(out) as Answer;
@@ -40,7 +40,7 @@ async function told<Answer>(...args: string[]): Promise<Answer> {
 /** Visibility may be a moment behind. */
 async function listed(workflowId: string): Promise<FlowRow | undefined> {
   const rows = await until(
-    () => told<FlowRow[]>('list'),
+    () => printed<FlowRow[]>('list'),
     (found) => found.some((row) => row.workflowId === workflowId),
   );
   return rows.find((row) => row.workflowId === workflowId);
@@ -49,7 +49,7 @@ async function listed(workflowId: string): Promise<FlowRow | undefined> {
 describe('a subscription that is past due', () => {
   test('is listed by its own reference, with what it waits for and until when', async () => {
     const rows = await until(
-      () => told<FlowRow[]>('list', '--status', 'pastDue'),
+      () => printed<FlowRow[]>('list', '--status', 'pastDue'),
       (found) => found.some(({ waitingFor }) => waitingFor === 'retry'),
     );
     expect(rows).toEqual([
@@ -70,13 +70,13 @@ describe('a subscription that is past due', () => {
     ]);
     // It goes on by itself: nobody has to be called.
     expect(Date.parse(rows[0]?.dueAt ?? '')).toBeGreaterThan(Date.now() + 48 * 3_600_000);
-    expect(await told<FlowRow[]>('list', '--stuck')).toEqual([]);
+    expect(await printed<FlowRow[]>('list', '--stuck')).toEqual([]);
   });
 
   test.each(['reference', 'workflow id'])('explains itself to whoever knows its %s', async (what) => {
     const { reference } = input;
     const name = what === 'reference' ? reference : `subscription-${reference}`;
-    const { explanation, answeredByFlow } = await told<Explanation>('explain', name);
+    const { explanation, answeredByFlow } = await printed<Explanation>('explain', name);
     expect(answeredByFlow).toBe(true);
     const at = String.raw`\d+ \w+ \d{4} at \d\d:\d\d Etc/GMT([+-]\d+)?`;
     expect(explanation).toEqual([
@@ -91,7 +91,7 @@ describe('a subscription that is past due', () => {
 
   test('shows its bills, its card, and the payments it has started', async () => {
     const { reference } = input;
-    const flow = await told<FlowDetails>('show', reference);
+    const flow = await printed<FlowDetails>('show', reference);
     expect(flow).toMatchObject({ status: 'pastDue', subscription: { billedPeriods: 0, open: { declines: 1 } } });
     expect(flow.history.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
       'start subscription',
@@ -127,7 +127,7 @@ describe('a subscription that is past due', () => {
     const flow = subscriptionOn(stack, other);
     await flow.reaches(({ status }) => status === 'active');
     await flow.handle.terminate('wrong button');
-    const { explanation } = await told<Explanation>('explain', flow.workflowId);
+    const { explanation } = await printed<Explanation>('explain', flow.workflowId);
     expect(explanation[0]).toMatch(
       /^This subscription was stopped from outside at .*: wrong button\), so nobody bills it/,
     );
@@ -136,7 +136,7 @@ describe('a subscription that is past due', () => {
     );
     expect(
       await until(
-        () => told<FlowRow[]>('list', '--stuck'),
+        () => printed<FlowRow[]>('list', '--stuck'),
         (rows) => rows.length > 0,
       ),
     ).toMatchObject([{ workflowId: flow.workflowId, execution: 'terminated' }]);
@@ -157,7 +157,7 @@ describe('flows about stored cards', () => {
     const workflowId = cardWorkflowId(customerId, 'remove-1');
     const reference = `${customerId}-remove-1`;
     expect(await listed(workflowId)).toMatchObject({ type: 'removeCard', reference, execution: 'completed' });
-    expect(await told<FlowDetails>('show', reference)).toMatchObject({
+    expect(await printed<FlowDetails>('show', reference)).toMatchObject({
       workflowId,
       outcome: { status: 'removed' },
       history: [{ name: 'removeCard' }, { name: 'deletePaymentMethod' }, { name: 'completed' }],

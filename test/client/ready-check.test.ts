@@ -96,8 +96,8 @@ describe('the identity of a worker', () => {
     const ids = Array.from({ length: 60 }, (_, index) => `${'k'.repeat(29)}-${index + 10}`);
     const identity = announcingIdentity('1@host', ids);
     expect(identity.length).toBeLessThanOrEqual(1000);
-    const [told] = await announcedKeys(clientWhere({ holdfast: [identity] }).client);
-    expect(told?.keyIds.length).toBeGreaterThan(25);
-    expect(told?.keyIds).toEqual(ids.slice(0, told?.keyIds.length));
+    const [announced] = await announcedKeys(clientWhere({ holdfast: [identity] }).client);
+    expect(announced?.keyIds.length).toBeGreaterThan(25);
+    expect(announced?.keyIds).toEqual(ids.slice(0, announced?.keyIds.length));
   });
 });

@@ -122,13 +122,13 @@ describe('the input of a risk analysis', () => {
   });
 
   test('names the provider of what is for it alone', () => {
-    const told = (providerSpecificData: object): string[] =>
+    const faultsOf = (providerSpecificData: object): string[] =>
       faults(analyseRiskInputSchema, { ...MINIMAL, risk: { providerSpecificData } });
-    expect(told({ some_risk: {} })).toEqual([]);
-    expect(told({ some: {} })).toEqual([
+    expect(faultsOf({ some_risk: {} })).toEqual([]);
+    expect(faultsOf({ some: {} })).toEqual([
       'risk.providerSpecificData.some: is not the identifier of a risk provider, which ends in _risk',
     ]);
-    expect(told({ some_risk: { additionalDetails: { payerBirthday: '2000-01-31' } } })).toEqual([
+    expect(faultsOf({ some_risk: { additionalDetails: { payerBirthday: '2000-01-31' } } })).toEqual([
       'risk.providerSpecificData.some_risk.additionalDetails.payerBirthday: is not a date in the form yyyy/mm/dd',
     ]);
     expect(faults(analyseRiskInputSchema, { ...MINIMAL, risk: { providerSpecificData: 7 } })).toEqual([

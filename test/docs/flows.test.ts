@@ -6,7 +6,7 @@ const PAGE = readFileSync(new URL('../../docs/flows.md', import.meta.url), 'utf8
 
 /** Those with a chapter on this page. */
 const FLOWS = ['charge', 'authorizeAndCapture', 'paymentActions', 'credit', 'analyseRisk', 'storeCard'] as const;
-/** Told elsewhere: subscriptions and cards have pages of their own, the other two nobody starts for a payment. */
+/** Explained elsewhere: subscriptions and cards have pages of their own, the other two nobody starts for a payment. */
 const OTHERS = ['subscription', 'listCards', 'removeCard', 'resolvePending', 'parkedEvent'] as const;
 
 /** The part of the page under the heading of one flow. */

@@ -24,7 +24,7 @@ const sent = (firstSent: Record<string, number>, more: Partial<EarlierRuns> = {}
   firstSent,
   ...more,
 });
-const told = (name: string, at: number, answered = true) => ({ commands: { it: { name, at, answered } } });
+const accepted = (name: string, at: number, answered = true) => ({ commands: { it: { name, at, answered } } });
 
 describe('the deadline of a hold was for the run before a reset', () => {
   const DAY = 24 * 60 * 60_000;
@@ -58,15 +58,15 @@ test('a hold is replaced once the next one was authorized, and not while only it
 
 describe('a command that the engine gives again', () => {
   test.each<[string, EarlierRuns, typeof HOLD, 'earlier' | 'this' | 'later']>([
-    ['of a hold that was not replaced', sent({}, told('void', 5)), HOLD, 'this'],
-    ['accepted before the next hold', sent({ 'createPayment:2': 10 }, told('capture', 10)), HOLD, 'this'],
-    ['accepted after the next hold', sent({ 'createPayment:2': 10 }, told('reauthorize', 11)), HOLD, 'later'],
-    ['accepted before this hold', sent({ 'createPayment:2': 10 }, told('capture', 9)), SECOND, 'earlier'],
-    ['accepted with this hold', sent({ 'createPayment:2': 10 }, told('capture', 10)), SECOND, 'this'],
+    ['of a hold that was not replaced', sent({}, accepted('void', 5)), HOLD, 'this'],
+    ['accepted before the next hold', sent({ 'createPayment:2': 10 }, accepted('capture', 10)), HOLD, 'this'],
+    ['accepted after the next hold', sent({ 'createPayment:2': 10 }, accepted('reauthorize', 11)), HOLD, 'later'],
+    ['accepted before this hold', sent({ 'createPayment:2': 10 }, accepted('capture', 9)), SECOND, 'earlier'],
+    ['accepted with this hold', sent({ 'createPayment:2': 10 }, accepted('capture', 10)), SECOND, 'this'],
     ['given since the reset, to a hold that was not replaced', sent({}), HOLD, 'this'],
     ['given since the reset, to one that was', sent({ 'createPayment:2': 10 }), HOLD, 'later'],
-    ['answered before a hold that only this run has made', sent({}, told('capture', 5)), SECOND, 'earlier'],
-    ['not answered before such a hold', sent({}, told('capture', 5, false)), SECOND, 'this'],
+    ['answered before a hold that only this run has made', sent({}, accepted('capture', 5)), SECOND, 'earlier'],
+    ['not answered before such a hold', sent({}, accepted('capture', 5, false)), SECOND, 'this'],
   ])('is for the hold at whose time it was accepted: one %s', (_what, before, hold, which) => {
     expect(holdOfCommand(before, hold, 'it')).toBe(which);
   });
@@ -78,7 +78,7 @@ describe('a command that the engine gives again', () => {
         const began = times.toSorted((one, other) => one - other);
         const before = sent(
           Object.fromEntries(began.map((time, index) => [`createPayment:${index + 2}`, time])),
-          told('capture', at),
+          accepted('capture', at),
         );
         const holds = [1, ...began.map((_time, index) => index + 2)].map((number) => ({ ...HOLD, number }));
         const which = holds.map((hold) => holdOfCommand(before, hold, 'it'));
@@ -93,13 +93,13 @@ describe('a command that the engine gives again', () => {
 
 describe('a hold that a reset run finds ended', () => {
   test.each<[string, EarlierRuns, 'voided' | 'expired', boolean]>([
-    ['was replaced before', sent({ 'void:1': 10, 'authorize:2': 20 }, told('void', 5)), 'voided', true],
+    ['was replaced before', sent({ 'void:1': 10, 'authorize:2': 20 }, accepted('void', 5)), 'voided', true],
     ['was voided by its deadline', sent({ 'void:1': DEADLINE }), 'voided', true],
     ['was voided by its deadline at last', sent({ 'void:1': 10, 'void:2': DEADLINE }), 'voided', true],
     ['was voided before its deadline', sent({ 'void:1': DEADLINE - 1 }), 'voided', false],
     ['was voided before its deadline, and has lapsed', sent({ 'void:1': DEADLINE - 1 }), 'expired', false],
-    ['was to be voided by a command', sent({ 'void:1': DEADLINE }, told('void', 0)), 'voided', false],
-    ['was to be captured by a command', sent({ 'void:1': DEADLINE }, told('capture', 0)), 'voided', true],
+    ['was to be voided by a command', sent({ 'void:1': DEADLINE }, accepted('void', 0)), 'voided', false],
+    ['was to be captured by a command', sent({ 'void:1': DEADLINE }, accepted('capture', 0)), 'voided', true],
     ['was to be voided by a cancel', sent({ 'void:1': DEADLINE }, { cancelled: true }), 'voided', false],
     ['was voided by somebody else', sent({ 'capture:1': 10 }), 'voided', false],
     ['has lapsed, and nobody has voided it', sent({ 'capture:1': DEADLINE }), 'expired', true],
@@ -109,11 +109,11 @@ describe('a hold that a reset run finds ended', () => {
   });
 
   test('is classified by its own voids, and by the commands since it began', () => {
-    const before = sent({ 'void:1': DEADLINE + 1, 'createPayment:2': 500 }, told('void', 499));
+    const before = sent({ 'void:1': DEADLINE + 1, 'createPayment:2': 500 }, accepted('void', 499));
     expect(isReplacedByDeadline(before, { ...SECOND, voidsBefore: 1 }, 'voided')).toBe(false);
     expect(isReplacedByDeadline(before, SECOND, 'voided')).toBe(true);
-    expect(isReplacedByDeadline({ ...before, ...told('void', 500) }, SECOND, 'voided')).toBe(false);
-    const made = sent({ 'void:1': DEADLINE + 1 }, told('void', 499));
+    expect(isReplacedByDeadline({ ...before, ...accepted('void', 500) }, SECOND, 'voided')).toBe(false);
+    const made = sent({ 'void:1': DEADLINE + 1 }, accepted('void', 499));
     expect(isReplacedByDeadline(made, { ...SECOND, authorizedAt: 500 }, 'voided')).toBe(true);
     expect(isReplacedByDeadline(made, { ...SECOND, authorizedAt: 499 }, 'voided')).toBe(false);
   });

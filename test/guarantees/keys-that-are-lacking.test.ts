@@ -116,7 +116,7 @@ describe('a charge whose worker died inside the first workflow task', () => {
       path: '*/charges',
       delay_ms: 1_500,
     });
-    const told = stack.holdfast.charge(input, { waitFor: 0 }).then(
+    const answer = stack.holdfast.charge(input, { waitFor: 0 }).then(
       ({ status }) => status,
       ({ message }: HoldfastError) => message,
     );
@@ -128,7 +128,7 @@ describe('a charge whose worker died inside the first workflow task', () => {
       (ledger) => ledger.length === 1,
     );
     // Whether the engine took the question before the worker died is chance; what is never said is that nothing was sent.
-    expect(await told).toMatch(/^unknown$|may have started.*Never repeat it under a new reference/s);
+    expect(await answer).toMatch(/^unknown$|may have started.*Never repeat it under a new reference/s);
 
     await stack.startWorker({ HOLDFAST_ENCRYPTION_KEYS: OTHER_KEYS });
     // The first try was lost with its worker, so a third one means that this worker has failed the second.

@@ -92,7 +92,7 @@ const paths = Object.entries(RESET_PATHS);
 interface Begun {
   readonly name: string;
   readonly travelled: Travelled;
-  readonly told: readonly unknown[];
+  readonly answered: readonly unknown[];
   readonly onLedger: unknown;
 }
 
@@ -100,23 +100,23 @@ async function travel(unit: ProfileUnit): Promise<Begun[]> {
   return await Promise.all(
     paths.map(async ([name, path]) => {
       const travelled = await path(stack, unit);
-      const told = await until(
+      const answered = await until(
         () => answers(travelled),
         (said) => !said.some(isUnknown),
       );
-      return { name, travelled, told, onLedger: await ledgerOf(stack, travelled.paymentId) };
+      return { name, travelled, answered, onLedger: await ledgerOf(stack, travelled.paymentId) };
     }),
   );
 }
 
-/** What was told, and what the ledger said, after each reset of one flow to each of its tasks. */
+/** What was answered, and what the ledger said, after each reset of one flow to each of its tasks. */
 async function resets(first: Begun, unit: ProfileUnit) {
-  const seen: { first: Begun; told: unknown[]; onLedger: unknown }[] = [];
+  const seen: { first: Begun; answered: unknown[]; onLedger: unknown }[] = [];
   const look = async (): Promise<void> => {
-    const told = await answers(first.travelled);
-    seen.push({ first, told, onLedger: await ledgerOf(stack, first.travelled.paymentId) });
+    const answered = await answers(first.travelled);
+    seen.push({ first, answered, onLedger: await ledgerOf(stack, first.travelled.paymentId) });
     // Whoever says that it does not know must have called somebody who can.
-    if (unit === SILENT_UNIT && told.some(isUnknown)) await untilOperatorIsAsked(first.travelled.workflowId);
+    if (unit === SILENT_UNIT && answered.some(isUnknown)) await untilOperatorIsAsked(first.travelled.workflowId);
   };
   await resetToEachTask(stack, first.travelled.workflowId, look, inTurn(3));
   return seen;
@@ -155,9 +155,9 @@ describe.each([
       expect((await stack.sandbox.health()).payments).toBe(payments);
       // What the service does not tell apart nobody can: there an operator has to look. Elsewhere only what had not
       // succeeded may be refused now: by events that the engine gave again first, the hold was found ended.
-      const others = seen.filter(({ first, told }) => !isDeepStrictEqual(told, first.told));
-      const wrong = others.filter(({ first, told }) => !isHonest(told, first.told, unit === SILENT_UNIT));
-      expect(wrong.map(({ first: { name }, told }) => ({ name, told }))).toEqual([]);
+      const others = seen.filter(({ first, answered }) => !isDeepStrictEqual(answered, first.answered));
+      const wrong = others.filter(({ first, answered }) => !isHonest(answered, first.answered, unit === SILENT_UNIT));
+      expect(wrong.map(({ first: { name }, answered }) => ({ name, answered }))).toEqual([]);
       expect(seen.length).toBeGreaterThanOrEqual(paths.length);
     },
     120_000,

@@ -47,7 +47,7 @@ test('callers and the calendar that want the same period bill it once between th
     expect(await flow.charges()).toEqual(['1.1 Succeed', '2.1 Succeed']);
     for (const [one, same, other] of [first, second]) {
       expect(same).toBe(one);
-      expect([one, other].filter((told) => told === 'succeeded').length).toBeLessThanOrEqual(1);
+      expect([one, other].filter((result) => result === 'succeeded').length).toBeLessThanOrEqual(1);
     }
     expect(second).toContain('succeeded');
   });
@@ -86,7 +86,7 @@ describe.each(['client', 'another program'] as const)(
           ({ result }) => result?.status,
           ({ message }: Error) => (message.includes('has ended') ? 'ended' : undefined),
         );
-      const goesOn = () => until(tryNow, (told) => told === 'succeeded' || told === 'ended');
+      const goesOn = () => until(tryNow, (result) => result === 'succeeded' || result === 'ended');
       await goesOn();
       expect(await flow.ended()).toMatchObject({ billedPeriods: 3 });
       const before = await flow.charges();

@@ -117,9 +117,9 @@ export const RESET_PATHS: Readonly<Record<string, Path>> = {
 
 /** What every question is answered, without what tells by which run and when it was found. A refusal is an answer. */
 export async function answers({ questions }: Travelled): Promise<unknown[]> {
-  const told: unknown[] = [];
-  for (const question of questions) told.push(withoutEvidence(await question().catch(refusal)));
-  return told;
+  const answered: unknown[] = [];
+  for (const question of questions) answered.push(withoutEvidence(await question().catch(refusal)));
+  return answered;
 }
 
 function refusal(error: unknown): object {
@@ -150,8 +150,8 @@ export function isUnknown(answer: unknown): boolean {
  * Says what it said the first time; or will not do what had not been done. Where the service is `silent` it may also
  * say that it does not know, and refuse what it can't tell apart.
  */
-export function isHonest(told: readonly unknown[], first: readonly unknown[], silent: boolean): boolean {
-  return told.every((answer, index) => {
+export function isHonest(answered: readonly unknown[], first: readonly unknown[], silent: boolean): boolean {
+  return answered.every((answer, index) => {
     const before = first[index];
     if (saysNothingElse(answer, before)) return true;
     const { refused } = answer as { refused?: string };

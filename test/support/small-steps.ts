@@ -15,9 +15,9 @@ export function awaitInSmallSteps(environment: TestWorkflowEnvironment): void {
   const result = WorkflowClient.prototype.result.bind(workflow) as (typeof workflow)['result'];
   workflow.result = async (...asked) => {
     let ended = false;
-    const told = result(...asked).finally(() => (ended = true));
-    told.catch(() => undefined);
+    const awaited = result(...asked).finally(() => (ended = true));
+    awaited.catch(() => undefined);
     for (let step = SECOND_MS; !ended; step = Math.min(2 * step, MONTH_MS)) await environment.sleep(step);
-    return await told;
+    return await awaited;
   };
 }

@@ -40,21 +40,22 @@ describe('the audit after a crash', () => {
   const voided = [entry('authorization', 'auth'), entry('void', 'v')];
 
   test('sees a void that is told as another transaction, or as none', () => {
-    const told = (more: object) => auditJourneys([{ journey: held, answers: [answer('voided', more)] }], voided);
-    expect(told({ transactionId: 'v', authorizationId: 'auth' })).toEqual([]);
-    expect(told({ transactionId: 'other', authorizationId: 'auth' })).not.toEqual([]);
-    expect(told({ authorizationId: 'auth' })).not.toEqual([]);
-    expect(told({ transactionId: 'other' })).not.toEqual([]);
+    const violationsOf = (more: object) =>
+      auditJourneys([{ journey: held, answers: [answer('voided', more)] }], voided);
+    expect(violationsOf({ transactionId: 'v', authorizationId: 'auth' })).toEqual([]);
+    expect(violationsOf({ transactionId: 'other', authorizationId: 'auth' })).not.toEqual([]);
+    expect(violationsOf({ authorizationId: 'auth' })).not.toEqual([]);
+    expect(violationsOf({ transactionId: 'other' })).not.toEqual([]);
   });
 
   test('sees an answer in another currency than that of the ledger', () => {
     const journey = journeyOf('charge', 'succeeded');
-    const told = (currency: string) =>
+    const violationsOf = (currency: string) =>
       auditJourneys(
         [{ journey, answers: [answer('succeeded', { transactionId: 'c', currency })] }],
         [entry('charge', 'c')],
       );
-    expect(told('USD')).toEqual([]);
-    expect(told('EUR')).not.toEqual([]);
+    expect(violationsOf('USD')).toEqual([]);
+    expect(violationsOf('EUR')).not.toEqual([]);
   });
 });

@@ -4,12 +4,12 @@ import type { TestStack } from '../support/stack.js';
 import { withExpectations } from '../support/expected-ledger.js';
 
 const INPUT = { reference: 'a', amount: 6_000, currency: 'KWD' };
-const told = (status: string, transactionId: string, more: object = {}) => ({
+const answerOf = (status: string, transactionId: string, more: object = {}) => ({
   ...{ reference: 'a', amount: 6_000, currency: 'KWD', paymentId: 'p' },
   ...{ status, transactionId, ...more },
 });
-const HELD = told('authorized', 'auth');
-const CAPTURED = told('captured', 'cap', { authorizationId: 'auth', capturedAmount: 6_000 });
+const HELD = answerOf('authorized', 'auth');
+const CAPTURED = answerOf('captured', 'cap', { authorizationId: 'auth', capturedAmount: 6_000 });
 const entry = (kind: string, id: string, more: object = {}) => ({
   ...{ kind, payment_id: 'p', transaction_id: id, amount: 6_000, currency: 'KWD', status: 'Succeed' },
   ...{ idempotency_key: id, reconciliation_id: 'a', created: '0', ...more },
@@ -40,7 +40,7 @@ async function differencesOf(stack: ReturnType<typeof stackWith>): Promise<strin
 }
 
 describe('what the callers of one test were told', () => {
-  const DONE = told('succeeded', 'cap');
+  const DONE = answerOf('succeeded', 'cap');
   test('fits a ledger that have just that', async () => {
     expect(await differencesOf(stackWith(ON_LEDGER, DONE, CAPTURED))).toBe('none');
   });
@@ -52,7 +52,7 @@ describe('what the callers of one test were told', () => {
       await differencesOf(
         stackWith(
           [entry('authorization', 'auth'), entry('capture', 'cap', { status: 'Pending' })],
-          told('pending', 'cap'),
+          answerOf('pending', 'cap'),
         ),
       ),
     ).toBe('none');
@@ -70,8 +70,14 @@ describe('what the callers of one test were told', () => {
       undefined,
       'money moved 2 times',
     ],
-    ['a decline of what was taken', ON_LEDGER, told('declined', 'cap'), CAPTURED, 'status was told as Failed'],
-    ['an end that says released', ON_LEDGER, DONE, told('voided', 'v', { authorizationId: 'auth' }), 'ended as voided'],
+    ['a decline of what was taken', ON_LEDGER, answerOf('declined', 'cap'), CAPTURED, 'status was told as Failed'],
+    [
+      'an end that says released',
+      ON_LEDGER,
+      DONE,
+      answerOf('voided', 'v', { authorizationId: 'auth' }),
+      'ended as voided',
+    ],
     [
       'a refusal of what was done',
       [ON_LEDGER[0]!, entry('capture', 'cap', { reconciliation_id: 'a-c' })],
@@ -82,8 +88,8 @@ describe('what the callers of one test were told', () => {
     [
       'an end that holds money still',
       ON_LEDGER.slice(0, 1),
-      told('declined', 'x'),
-      told('declined', 'auth'),
+      answerOf('declined', 'x'),
+      answerOf('declined', 'auth'),
       'are still held',
     ],
   ])('does not fit with %s', async (_what, ledger, capture, outcome, sentence) => {

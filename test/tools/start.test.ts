@@ -76,7 +76,7 @@ function groupOf(running: Running): number {
 }
 
 /** Everything that it prints, logs or leaves in a file that others may read. */
-function expectNoSecretTold({ stack, file }: Started, stateDir: string): void {
+function expectNoSecretShown({ stack, file }: Started, stateDir: string): void {
   const names = ['encryption-keys', 'codec-token', 'codec-ui-capability'];
   const secrets = names.map((name) => readFileSync(join(stateDir, 'keys', name), 'utf8').trim());
   const logs = file.processes.map(({ name }) => readFileSync(join(stateDir, 'logs', `${name}.log`), 'utf8'));
@@ -109,7 +109,7 @@ describe('npm start', () => {
     expect(health.status).toBe(200);
     expect(stack.output()).toMatch(new RegExp(`HOLDFAST_SANDBOX_PORT \\(${taken.port} is taken: using \\d+\\)`));
     taken.free();
-    expectNoSecretTold({ stack, file }, stateDir);
+    expectNoSecretShown({ stack, file }, stateDir);
 
     const second = startScript([join(root, 'tools', 'start.mjs'), '--no-demo'], environment(stateDir));
     expect((await second.ended).code).toBe(1);

@@ -154,9 +154,9 @@ describe('the end of a flow', () => {
   });
 
   test('without a result that names a payment is told by what the flow shows', async () => {
-    const told = await openFlow();
-    await complete(told, { status: 'idle' });
-    expect(await sink().endedFlow(told)).toEqual({ result: { status: 'idle' } });
+    const idle = await openFlow();
+    await complete(idle, { status: 'idle' });
+    expect(await sink().endedFlow(idle)).toEqual({ result: { status: 'idle' } });
     const stopped = await openFlow();
     await handle(stopped).terminate();
     expect(await sink().endedFlow(stopped)).toEqual({});

@@ -266,7 +266,7 @@ describe('storing a card', () => {
     const fault: FaultInput = { ...STORE, action: 'status', status: 400 };
     const store = () => stack.holdfast.storeCard(input);
     const first = await ('consent' in overrides ? whileFault(fault, store) : store());
-    const { reference: _same, ...told } = first as unknown as Record<string, unknown>;
+    const { reference: _same, ...outcome } = first as unknown as Record<string, unknown>;
     const before = await stack.sandbox.ledger();
     const takes = inTurn(6);
     await resetToEachTask(
@@ -274,7 +274,7 @@ describe('storing a card', () => {
       flowOf(stack, input).workflowId,
       async (runId) => {
         const again = await stack.temporal.workflow.getHandle(flowOf(stack, input).workflowId, runId).result();
-        const { transactionId, consentTransactionId, paymentId, customerId } = told;
+        const { transactionId, consentTransactionId, paymentId, customerId } = outcome;
         expect(again).toMatchObject({ transactionId, consentTransactionId, paymentId, customerId });
       },
       (task) => task === 0 || takes(task),

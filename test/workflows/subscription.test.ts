@@ -53,13 +53,13 @@ describe('a subscription over the client', () => {
     await stack.holdfast.subscribe(input);
     const flow = subscriptionOn(stack, input);
     const { changePlan } = stack.holdfast.subscription;
-    const told: (number | string)[] = [];
+    const differences: (number | string)[] = [];
     for (let amount = 5_001; ; amount += 1) {
       const answer = await changePlan(input.reference, { amount }).catch((error: { type: string }) => error.type);
-      told.push(typeof answer === 'string' ? answer : answer.amount - amount);
+      differences.push(typeof answer === 'string' ? answer : answer.amount - amount);
       if (typeof answer === 'string' || answer.billedPeriods === periods) break;
     }
-    expect(new Set(told)).toEqual(new Set([0]));
+    expect(new Set(differences)).toEqual(new Set([0]));
     await stack.holdfast.subscription.cancel(input.reference, { when: 'now' });
     expect(await flow.ended()).toMatchObject({ status: 'cancelled', billedPeriods: periods });
     expect(await flow.charges()).toHaveLength(periods);

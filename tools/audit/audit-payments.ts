@@ -147,11 +147,11 @@ function compare(
 ): string[] {
   const entry = entries.find(({ transaction_id: one }) => one === id);
   if (entry === undefined) return [`${name} is told as transaction ${id}, which is not in the ledger`];
-  const told = {
+  const stated = {
     ...{ kind, status, amount, currency: record.currency },
     ...(record.isReauthorized !== true && { payment_id: record.paymentId }),
   };
-  return Object.entries(told).flatMap(([field, value]) => {
+  return Object.entries(stated).flatMap(([field, value]) => {
     const inLedger = entry[field as keyof LedgerEntry];
     return inLedger === value ? [] : [`${name}: ${field} was told as ${value}, the ledger says ${inLedger}`];
   });
@@ -210,9 +210,9 @@ function differencesOfCard({ outcome, cardOnFile }: PaymentRecord, entries: read
 
 /** Ledger entries of a payment that no answer names. */
 function unclaimed(record: PaymentRecord, entries: readonly LedgerEntry[]): string[] {
-  const told = record.operations.flatMap(({ answer }) => (answer === undefined ? [] : idsOf(answer)));
+  const answered = record.operations.flatMap(({ answer }) => (answer === undefined ? [] : idsOf(answer)));
   const earlier = new Set(record.outcome === undefined ? [] : earlierHoldsOf(record.outcome));
-  const claimed = new Set([...told, ...(record.outcome === undefined ? [] : idsOf(record.outcome))]);
+  const claimed = new Set([...answered, ...(record.outcome === undefined ? [] : idsOf(record.outcome))]);
   // An outcome names only the authorization of an earlier hold. The check of sums covers the hold's release.
   const released = (entry: LedgerEntry): boolean =>
     entry.kind === 'void' &&

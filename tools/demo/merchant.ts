@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { FaultInput, SandboxControl } from '../../sandbox/control.js';
 
 /** A notification of a subscription to the merchant. */
-interface Told {
+interface Notification {
   id: string;
   type: string;
 }
@@ -13,14 +13,14 @@ interface Told {
 export interface Merchant {
   url: string;
   /** Each notification once, in order of arrival. */
-  told: readonly Told[];
+  notifications: readonly Notification[];
   /** Number of requests that were refused for a wrong signature. */
   readonly refused: number;
   close(): void;
 }
 
 export async function openMerchant(secret: string): Promise<Merchant> {
-  const told: Told[] = [];
+  const notifications: Notification[] = [];
   let refused = 0;
   const server = createServer((request, response) => {
     void (async () => {
@@ -32,9 +32,9 @@ export async function openMerchant(secret: string): Promise<Merchant> {
         response.writeHead(401).end();
         return;
       }
-      const { id, type } = JSON.parse(body) as Told;
+      const { id, type } = JSON.parse(body) as Notification;
       // Delivery is at least once: a repeated notification is accepted but counted once.
-      if (!told.some((one) => one.id === id)) told.push({ id, type });
+      if (!notifications.some((one) => one.id === id)) notifications.push({ id, type });
       response.writeHead(204).end();
     })().catch(() => response.destroy());
   });
@@ -42,7 +42,7 @@ export async function openMerchant(secret: string): Promise<Merchant> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/subscriptions`,
-    told,
+    notifications,
     get refused() {
       return refused;
     },

@@ -37,8 +37,8 @@ export const refund: DemoFlow = {
     if ((await step.timesFired(fault)) !== 1) {
       throw new ProblemError('the reply to its first refund was not dropped, so this flow showed nothing');
     }
-    const told = new Set([first, second].map(({ transactionId }) => transactionId));
-    if (told.size !== 2) throw new ProblemError('its two refunds were told to be the same one');
+    const ids = new Set([first, second].map(({ transactionId }) => transactionId));
+    if (ids.size !== 2) throw new ProblemError('its two refunds were told to be the same one');
     step.step(
       `${money(REFUNDED)} are refunded for each of two articles; the reply to the first was lost after the money ` +
         'had moved, and yet each was paid once: each refund has a key of its own',

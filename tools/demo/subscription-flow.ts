@@ -130,8 +130,8 @@ async function statusOf({ holdfast, workflowId }: DemoStep): Promise<FlowStatus 
   return await holdfast.status({ workflowId }).catch(() => undefined);
 }
 
-function saidTo({ told, refused }: Merchant): string {
-  const types = told.map(({ type }) => type.replace('subscription.', ''));
+function saidTo({ notifications, refused }: Merchant): string {
+  const types = notifications.map(({ type }) => type.replace('subscription.', ''));
   const expected = ['billed', 'declined', 'billed', 'billed', 'ended'];
   if (refused > 0) throw new ProblemError(`${refused} of its notifications were not signed as they should be`);
   if (types.join() !== expected.join()) {

@@ -32,16 +32,16 @@ export async function withLock(path, work) {
 
 async function acquire(path) {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  let told = false;
+  let isAnnounced = false;
   while (!tryLink(path)) {
     const holder = holderOf(path);
     if (holder !== undefined && isStale(path, holder)) {
       discardStale(path, holder);
       continue;
     }
-    if (!told && holder !== undefined) {
+    if (!isAnnounced && holder !== undefined) {
       say(`Waiting for another set-up in this folder (process ${holder}) ...`);
-      told = true;
+      isAnnounced = true;
     }
     await sleep(200);
   }

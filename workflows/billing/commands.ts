@@ -122,7 +122,7 @@ async function run(
   flow.updatesTaken += 1;
   const commandId = idOf(request);
   const earlier = flow.answered.find((one) => one.commandId === commandId);
-  if (earlier !== undefined) return told(earlier.answer);
+  if (earlier !== undefined) return answerOrThrow(earlier.answer);
   let command = flow.commands.get(commandId);
   if (command === undefined) {
     // The subscription may have ended in this very task.
@@ -133,7 +133,7 @@ async function run(
   }
   const waiting = command;
   await condition(() => (waiting.answer !== undefined || flow.leaving) && !flow.inLocalTry);
-  return told(waiting.answer ?? KEPT);
+  return answerOrThrow(waiting.answer ?? KEPT);
 }
 
 /** The answer of a run that ends without having opened anything. In the next run a repeat joins the command. */
@@ -144,7 +144,7 @@ const KEPT: CommandAnswer = {
   type: FAILURE_TYPES.providerUnavailable,
 };
 
-function told(answer: CommandAnswer): SubscriptionAnswer {
+function answerOrThrow(answer: CommandAnswer): SubscriptionAnswer {
   if ('refusal' in answer) throw refused(answer.refusal, answer.type);
   return answer;
 }

@@ -20,9 +20,9 @@ export async function refuseSubscriptionStart(failure: unknown, raw: unknown): P
     setHandler(subscriptionOutcomeUpdate, async () => {
       throw await whole;
     });
-    const told = await whole;
+    const reason = await whole;
     await condition(allHandlersFinished);
-    throw told;
+    throw reason;
   });
 }
 

@@ -101,7 +101,7 @@ async function settleMade(
   }
   const refusal =
     command.name === 'void' && outcome.status === 'succeeded'
-      ? await whyNotTold(flow, creator, captured ?? 0, outcome)
+      ? await whyRefused(flow, creator, captured ?? 0, outcome)
       : undefined;
   const acted = done(flow, command, sequence, outcome, refusal);
   if (decision !== undefined) decision.answer = acted.answer;
@@ -117,7 +117,7 @@ async function endLateVoids(flow: FlowState, so: PendingVoids, ended: FinalStepO
  * run remembers how its caller was answered.
  * @param before minor units that may have been captured when it was found
  */
-async function whyNotTold(
+async function whyRefused(
   flow: FlowState,
   creator: Creator,
   before: number,

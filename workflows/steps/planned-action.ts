@@ -100,10 +100,10 @@ export async function untilToldWhose(
     publish(flow);
     return {};
   };
-  return await resumable(flow, 'whose', begin, () => untilTold(flow, perhaps, ids));
+  return await resumable(flow, 'whose', begin, () => untilOperatorTells(flow, perhaps, ids));
 }
 
-async function untilTold(flow: FlowState, perhaps: readonly TransactionRecord[], ids: string): Promise<Whose> {
+async function untilOperatorTells(flow: FlowState, perhaps: readonly TransactionRecord[], ids: string): Promise<Whose> {
   for (;;) {
     const message = await nextMessageEver(flow);
     if (message.kind === 'event') ignore(flow, 'onlyAnOperatorCanTell');

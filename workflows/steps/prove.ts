@@ -69,10 +69,10 @@ async function keepReading(
       if (message?.kind === 'settle') flow.inbox.unshift(message);
       return { record: result.found, knownBy: message?.kind === 'event' ? 'webhook' : 'poll' };
     }
-    const told = 'refusal' in result && result.refusal.notOffered ? toldByEvent(flow) : undefined;
-    if (told !== undefined) {
+    const shown = 'refusal' in result && result.refusal.notOffered ? shownByEvent(flow) : undefined;
+    if (shown !== undefined) {
       if (message?.kind === 'settle') flow.inbox.unshift(message);
-      return { record: told, knownBy: 'webhook' };
+      return { record: shown, knownBy: 'webhook' };
     }
     const { hintedTransactionId } = flow;
     const named = `an event names transaction ${hintedTransactionId}, but no read shows it`;
@@ -116,7 +116,7 @@ async function keepReading(
  * can ever show it. Only for the operation that the flow's own payment was created for; others may capture, void and
  * refund it as well.
  */
-function toldByEvent(flow: FlowState): TransactionRecord | undefined {
+function shownByEvent(flow: FlowState): TransactionRecord | undefined {
   const { hintedBy, hintedTransactionId, kind, reference } = flow;
   if (hintedBy === undefined || hintedTransactionId === undefined || !isNotOffered(flow.refusedGets[kind]))
     return undefined;

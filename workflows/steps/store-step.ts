@@ -28,10 +28,10 @@ export type StoreResult = { card: PaymentMethodRecord; customerId?: string } | O
  * The run before a reset may have reported the card as stored, and the customer may have had it removed since. That
  * report stays true: calling the card never stored would reverse the money of a consent that was used.
  */
-export async function unlessToldStored(obstacle: Obstacle): Promise<StoreResult> {
-  const told = decodedOrRetry(await engineLookup.findEarlierResult());
-  if (told?.['status'] !== 'stored') return obstacle;
-  const { token, customerId, last4Digits, vendor } = told as unknown as Stored;
+export async function unlessReportedStored(obstacle: Obstacle): Promise<StoreResult> {
+  const reported = decodedOrRetry(await engineLookup.findEarlierResult());
+  if (reported?.['status'] !== 'stored') return obstacle;
+  const { token, customerId, last4Digits, vendor } = reported as unknown as Stored;
   const described = { ...(last4Digits !== undefined && { last4Digits }), ...(vendor !== undefined && { vendor }) };
   return { card: { token, ...described }, customerId };
 }

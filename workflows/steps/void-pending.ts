@@ -127,7 +127,7 @@ async function voidOnCommand(
     if (ended.transactionId !== undefined) count.ids.push(ended.transactionId);
     so.sent.push({ command, sequence: plan.sequence, outcome: ended });
     // A succeeded void is answered once it is known whether it came in time.
-    if (ended.status !== 'succeeded') told(flow, { command, sequence: plan.sequence, outcome: ended });
+    if (ended.status !== 'succeeded') answerVoid(flow, { command, sequence: plan.sequence, outcome: ended });
   }
 }
 
@@ -152,7 +152,7 @@ export function endOfVoids(
       `the ${flow.kind} ${ended.transactionId ?? ''} has succeeded although it was voided while it was pending ` +
       `(void ${transactionId ?? 'of unknown id'}: ${status})`;
     addLasting(flow, why);
-    if (done !== undefined) told(flow, done, why);
+    if (done !== undefined) answerVoid(flow, done, why);
     return { despiteVoid: { status, ...(transactionId !== undefined && { transactionId }) } };
   }
   if (done === undefined) return undefined;
@@ -164,8 +164,8 @@ export function endOfVoids(
       `nobody has confirmed that the ${flow.kind} ${transactionId ?? ''} has failed, which was voided while it was ` +
       `pending (void ${done.outcome.transactionId ?? 'of unknown id'}: ${done.outcome.status})`;
     addLasting(flow, why);
-    told(flow, done, why);
-  } else told(flow, done);
+    answerVoid(flow, done, why);
+  } else answerVoid(flow, done);
   const voided = {
     status,
     ...(transactionId !== undefined && { transactionId }),
@@ -176,7 +176,11 @@ export function endOfVoids(
 }
 
 /** @param refusal why a succeeded void may have reversed nothing: a repeated command gets the same answer */
-function told(flow: FlowState, { command, sequence, outcome }: PendingVoids['sent'][number], refusal?: string): void {
+function answerVoid(
+  flow: FlowState,
+  { command, sequence, outcome }: PendingVoids['sent'][number],
+  refusal?: string,
+): void {
   command.answer = noteAction(flow, command, sequence, outcome, refusal);
 }
 

@@ -59,7 +59,7 @@ export const BILLING_FLOW_FAULTS = [
     rule: 'billing commands',
     promise: 'A repeated command gets the answer of the first one, also in a later run.',
     file: 'workflows/billing/commands.ts',
-    from: '  if (earlier !== undefined) return told(earlier.answer);\n',
+    from: '  if (earlier !== undefined) return answerOrThrow(earlier.answer);\n',
     to: '',
     tests: ['test/simulation/rules/billing.test.ts'],
   },

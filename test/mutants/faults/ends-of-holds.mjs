@@ -125,7 +125,7 @@ export const HOLD_END_FAULTS = [
     promise:
       'After a reset a command for the hold that the deadline reauthorized is not executed on the hold before it.',
     file: 'src/domain/sent-before.ts',
-    from: "if (replaced !== undefined && told.at > replaced) return 'later';",
+    from: "if (replaced !== undefined && accepted.at > replaced) return 'later';",
     to: '',
     tests: ['test/domain/sent-before.test.ts', 'test/simulation/rules/reset-evidence.test.ts'],
   },

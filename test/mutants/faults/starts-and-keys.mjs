@@ -205,7 +205,7 @@ export const KEY_FAULTS = [
     rule: 'resets',
     promise: 'A run made by a reset refunds no consent whose card the run before has told as stored.',
     file: 'workflows/store-card.ts',
-    from: "return 'code' in ended ? await unlessToldStored(ended) : ended;",
+    from: "return 'code' in ended ? await unlessReportedStored(ended) : ended;",
     to: 'return ended;',
     tests: ['test/simulation/rules/stored-cards.test.ts'],
   },

@@ -5,8 +5,8 @@ import { type CampaignOptions, type CampaignResult, faultsOfCampaign, runCampaig
 import { Counts, type Plain } from './counts.js';
 import type { Violation } from './violations.js';
 
-/** What one process tells the one that started it. */
-export interface Told {
+/** What one process reports to the one that started it. */
+export interface ProcessReport {
   violations: Violation[];
   stories: string[];
   counts: Plain;
@@ -40,7 +40,7 @@ export function readArguments(args: readonly string[]): CampaignOptions & { proc
 }
 
 /** The part of one process. */
-export async function simulate(options: CampaignOptions): Promise<Told> {
+export async function simulate(options: CampaignOptions): Promise<ProcessReport> {
   const before = process.cpuUsage();
   const { violations, stories, counts } = await runCampaign(options);
   const { user, system } = process.cpuUsage(before);
@@ -48,7 +48,10 @@ export async function simulate(options: CampaignOptions): Promise<Told> {
 }
 
 /** Of all processes. @returns lines for a person, and whether all is well */
-export function report(parts: readonly Told[], options: CampaignOptions): { lines: string[]; isGreen: boolean } {
+export function report(
+  parts: readonly ProcessReport[],
+  options: CampaignOptions,
+): { lines: string[]; isGreen: boolean } {
   const counts = new Counts();
   for (const part of parts) counts.addAll(part.counts);
   const whole: CampaignResult = {

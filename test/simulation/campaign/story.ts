@@ -26,10 +26,10 @@ export function tellStory(
       `  record ${record.reference} over ${record.amount} ${record.currency}, ${record.outcome?.status ?? 'no outcome'}`,
       ...record.operations.map(
         ({ what, commandId, answer, refusal }) =>
-          `    told ${what} ${commandId ?? ''}: ${refusal ? `${refusal.type} ${refusal.message}` : JSON.stringify(answer)}`,
+          `    answered ${what} ${commandId ?? ''}: ${refusal ? `${refusal.type} ${refusal.message}` : JSON.stringify(answer)}`,
       ),
       ...(record.subscription?.commands ?? []).map(
-        ({ name, answer, refusal }) => `    told ${name}: ${refusal?.message ?? JSON.stringify(answer)}`,
+        ({ name, answer, refusal }) => `    answered ${name}: ${refusal?.message ?? JSON.stringify(answer)}`,
       ),
     ]),
     '  ledger',

@@ -240,7 +240,7 @@ export class Engine {
     for (const activity of [...run.activities.values()]) this.activities.forget(activity);
     successor?.();
     this.updates.runClosed(run);
-    for (const told of [...run.watchers]) told();
+    for (const notify of [...run.watchers]) notify();
     this.children.closed(run);
   }
 

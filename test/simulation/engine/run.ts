@@ -27,7 +27,7 @@ export interface WorkflowTask {
   /** That it brings: those that had come when it started. */
   updates: readonly Update[];
   /** What the worker was told of the history when it was given the task: a replay has to be told the same. */
-  told?: { historySizeBytes: ReturnType<typeof long>; suggestContinueAsNew: boolean };
+  shown?: { historySizeBytes: ReturnType<typeof long>; suggestContinueAsNew: boolean };
   /** Which worker has it; its cached flow is used if it is the same as before. */
   worker?: object | undefined;
 }
@@ -142,7 +142,7 @@ export class Run {
     };
     this.events.push(event);
     this.sizeBytes += sizeOf(attributes);
-    for (const told of [...this.watchers]) told();
+    for (const notify of [...this.watchers]) notify();
     return id;
   }
 }

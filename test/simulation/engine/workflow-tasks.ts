@@ -69,7 +69,7 @@ export class WorkflowTasks {
     task.worker = worker;
     task.startedAt = Date.now();
     task.updates = this.takeUpdates(run);
-    task.told = {
+    task.shown = {
       historySizeBytes: long(run.sizeBytes),
       suggestContinueAsNew: suggestsContinueAsNew(run, this.engine.suggestRunAfter(run)),
     };
@@ -271,7 +271,7 @@ export class WorkflowTasks {
   }
 
   private startedAttributes(task: WorkflowTask, scheduledEventId: number) {
-    return { scheduledEventId: long(scheduledEventId), identity: 'simulated', ...task.told };
+    return { scheduledEventId: long(scheduledEventId), identity: 'simulated', ...task.shown };
   }
 }
 

@@ -48,9 +48,9 @@ async function killedAt(activity: string, when: 'begun' | 'done', work: () => Re
     await next;
   });
   try {
-    const told = await work();
+    const result = await work();
     await replaced;
-    return told;
+    return result;
   } finally {
     activities.ended = ended;
   }

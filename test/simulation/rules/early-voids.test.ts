@@ -38,8 +38,8 @@ describe('a void that comes while the authorization pends', () => {
   test('is answered "unknown" until then, whatever pends meanwhile', async () => {
     const hold = await beginHold(time, {}, { card: CARDS.pendsThenSucceeds });
     await time.passUntil(hold.startedAt + 1_000);
-    const told = await time.holdfast.void(hold.reference, RELEASE, { waitFor: '1 second' });
-    expect(told).toMatchObject({ status: 'unknown' });
+    const early = await time.holdfast.void(hold.reference, RELEASE, { waitFor: '1 second' });
+    expect(early).toMatchObject({ status: 'unknown' });
     expect(await hold.outcome()).toMatchObject({ status: 'voided' });
     expect(await time.holdfast.void(hold.reference, RELEASE)).toMatchObject({ status: 'succeeded' });
     expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);

@@ -64,13 +64,13 @@ const ofEndedPayment: Begin = async (faults) => {
     paymentId: async () => paymentId,
     // Its flow goes on for thirty days.
     ended: async () => {
-      let told: unknown;
+      let result: unknown;
       answer.then(
-        (value) => (told = value),
-        (error: unknown) => (told = error),
+        (value) => (result = value),
+        (error: unknown) => (result = error),
       );
-      while (told === undefined) await time.passUntil((await time.now()) + 10 * MINUTE);
-      return told;
+      while (result === undefined) await time.passUntil((await time.now()) + 10 * MINUTE);
+      return result;
     },
     cancel: () => actions.cancel(),
   };

@@ -85,9 +85,9 @@ describe('a capture whose failure nobody has confirmed', () => {
     const hold = await beginHeld(time, { onDeadline: 'capture' }, { faults });
     const { answer } = await hold.command('capture');
     await time.passUntil(hold.startedAt + 2 * HOUR);
-    const told = await answer;
-    expect(told).toMatchObject({ status: 'declined', confirmed: false });
-    return { hold, told };
+    const declined = await answer;
+    expect(declined).toMatchObject({ status: 'declined', confirmed: false });
+    return { hold, declined };
   }
 
   test('is the last one: commands are refused, and the deadline, which was to capture, releases the money', async () => {
@@ -107,10 +107,10 @@ describe('a capture whose failure nobody has confirmed', () => {
   }
 
   test('and which has taken the money after all is not voided: the flow looks first, and ends captured', async () => {
-    const { hold, told } = await unconfirmed(5);
+    const { hold, declined } = await unconfirmed(5);
     const paymentId = await takeAfterAll(hold);
     const outcome = await hold.outcome();
-    expect(outcome).toMatchObject({ status: 'captured', capturedAmount: 6_000, transactionId: told.transactionId });
+    expect(outcome).toMatchObject({ status: 'captured', capturedAmount: 6_000, transactionId: declined.transactionId });
     expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
     expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Succeed 6000 USD']);
   });

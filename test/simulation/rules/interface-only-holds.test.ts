@@ -48,10 +48,10 @@ describe('an authorization that a void made unwanted before it was answered', ()
     await time.passUntil(hold.startedAt + MINUTE);
     const [made] = await time.sandbox.ledger(hold.reference);
     const transactionId = made?.transaction_id ?? '';
-    const told = { eventType: 'payment.authorization.create', transactionId, status: 'Succeed' as const };
-    await hold.event({ ...told, amount: 6_000, reconciliationId: 'of-another' });
-    await hold.event({ ...told, amount: 6_000, trusted: false });
-    await hold.event({ ...told, amount: 6_000, reconciliationId: hold.reference });
+    const event = { eventType: 'payment.authorization.create', transactionId, status: 'Succeed' as const };
+    await hold.event({ ...event, amount: 6_000, reconciliationId: 'of-another' });
+    await hold.event({ ...event, amount: 6_000, trusted: false });
+    await hold.event({ ...event, amount: 6_000, reconciliationId: hold.reference });
     await time.passUntil(hold.startedAt + 2 * HOUR);
     expect(await hold.status()).toMatchObject({ status: 'voided' });
     expect(await answer).toMatchObject({ status: 'succeeded' });

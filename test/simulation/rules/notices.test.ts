@@ -5,29 +5,29 @@ import { beginWeekly, engineOf, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
 
-interface Told {
+interface Notification {
   id: string;
   type: string;
   data: Readonly<Record<string, unknown>>;
 }
-let answersTo: (told: Told) => number;
+let answersTo: (notification: Notification) => number;
 
 /** Weekly, and what its merchant's address was sent and has taken, as `billed 1`. */
 async function beginNotified(periods: number, faults: WeeklyArguments[1] = {}) {
-  const all: { told: Told; status: number }[] = [];
+  const all: { notification: Notification; status: number }[] = [];
   const url = await time.listen(({ body }) => {
-    const told = JSON.parse(body) as Told;
-    const status = answersTo(told);
-    all.push({ told, status });
+    const notification = JSON.parse(body) as Notification;
+    const status = answersTo(notification);
+    all.push({ notification, status });
     return status;
   });
   const begun = await beginWeekly(time, { periods, notify: { url } }, faults);
-  const sent = () => all.filter(({ told }) => told.data['subscription'] === begun.flow.reference);
+  const sent = () => all.filter(({ notification }) => notification.data['subscription'] === begun.flow.reference);
   return {
     ...begun,
-    sent: () => sent().map(({ told }) => told),
+    sent: () => sent().map(({ notification }) => notification),
     taken: () =>
-      sent().flatMap(({ told: { type, data }, status }) =>
+      sent().flatMap(({ notification: { type, data }, status }) =>
         status === 200 ? [[type.replace('subscription.', ''), data['period']].filter(Boolean).join(' ')] : [],
       ),
   };
@@ -54,7 +54,7 @@ test.each([400, 401, 404, 422])(
     expect(taken()).toEqual(['paused', 'resumed', 'billed 1']);
     expect(await flow.status()).toMatchObject({ subscription: { undelivered: 0 } });
     expect(await flow.ended()).toMatchObject({ billedPeriods: 4, undelivered: 0 });
-    expect(new Set(sent().flatMap((told) => Object.keys(told)))).toEqual(
+    expect(new Set(sent().flatMap((notification) => Object.keys(notification)))).toEqual(
       new Set(['id', 'type', 'at', 'data', 'businessUnit']),
     );
   },

@@ -94,11 +94,11 @@ describe('a hold that is reset hours after it was captured', () => {
     }
     await time.client.workflow.getHandle(hold.workflowId).terminate('by mistake');
     const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: hold.reference });
-    const told = await actions.ask('capture', { commandId: 'late', amount: 7_000 });
-    expect(told).toMatchObject({ status: 'succeeded' });
+    const captured = await actions.ask('capture', { commandId: 'late', amount: 7_000 });
+    expect(captured).toMatchObject({ status: 'succeeded' });
     await time.passUntil((await time.now()) + 2 * HOUR);
     await resetToFirstTask(time.client, hold.workflowId);
-    return { hold, paymentId, transactionId: told.transactionId };
+    return { hold, paymentId, transactionId: captured.transactionId };
   }
 
   test('by a command to its payment, since its flow was terminated: it is found', async () => {

@@ -14,7 +14,7 @@ const TAKEN = 'capture Succeed 6000 USD';
 const CARD_ON_FILE = { cardOnFile: { entryMode: 'cof_cardholder_initiated_transaction' } } as const;
 
 /** A hold that is being read, since an operator asked, while its flow takes a task for a second such message. */
-async function readWhileTold(input: object = {}, { passMs = MINUTE } = {}) {
+async function readWithSecondMessage(input: object = {}, { passMs = MINUTE } = {}) {
   const card = await storedInSkippedTime(time);
   const hold = await beginHeld(time, { ...card, ...CARD_ON_FILE, ...input });
   const { workflowId } = hold;
@@ -38,7 +38,7 @@ async function expectSecondHold(hold: Awaited<ReturnType<typeof beginHeld>>): Pr
 }
 
 test('a reset to a read of a hold that was reauthorized since follows the second hold', async () => {
-  const { hold, resetToRead } = await readWhileTold();
+  const { hold, resetToRead } = await readWithSecondMessage();
   expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
   expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD]);
   await resetToRead();
@@ -47,7 +47,7 @@ test('a reset to a read of a hold that was reauthorized since follows the second
 });
 
 test('a void that the service refused before it keeps its key for itself, and then voids the second hold', async () => {
-  const { hold, resetToRead } = await readWhileTold();
+  const { hold, resetToRead } = await readWithSecondMessage();
   const { paymentId = '' } = await hold.status();
   await time.sandbox.addFault({ ...answers(409, 'POST', `/payments/${paymentId}/voids`), times: 1 });
   await expect(hold.ask('void', { commandId: 'too early' })).rejects.toMatchObject(failsWith('StateConflict'));
@@ -61,7 +61,7 @@ test('a void that the service refused before it keeps its key for itself, and th
 });
 
 test('a void of somebody else ends a hold that is reset although a command waits that was refused', async () => {
-  const { hold, resetToRead } = await readWhileTold();
+  const { hold, resetToRead } = await readWithSecondMessage();
   const { paymentId = '' } = await hold.status();
   const another = { additionalDetails: { holdfast_key: 'payment-another:void:1' } };
   await time.provider.createVoid(paymentId, another, { idempotencyKey: 'of-a-person' });
@@ -76,7 +76,7 @@ test('a void of somebody else ends a hold that is reset although a command waits
 });
 
 test('a reset right after that follows the second hold, too', async () => {
-  const { hold, resetToRead } = await readWhileTold({}, { passMs: SECOND });
+  const { hold, resetToRead } = await readWithSecondMessage({}, { passMs: SECOND });
   const { paymentId = '' } = await hold.status();
   await time.sandbox.addFault({ ...answers(409, 'POST', `/payments/${paymentId}/voids`), times: 1 });
   await expect(hold.ask('void', { commandId: 'too early' })).rejects.toMatchObject(failsWith('StateConflict'));
@@ -88,7 +88,7 @@ test('a reset right after that follows the second hold, too', async () => {
 });
 
 test('a capture that the service refused before it is not told as the end of what the run before voided', async () => {
-  const { hold, resetToRead } = await readWhileTold();
+  const { hold, resetToRead } = await readWithSecondMessage();
   const { paymentId = '' } = await hold.status();
   await time.sandbox.addFault({ ...answers(409, 'POST', `/payments/${paymentId}/captures`), times: 1 });
   await expect(hold.ask('capture', { commandId: 'ship' })).rejects.toMatchObject(failsWith('StateConflict'));
@@ -104,7 +104,7 @@ test('a capture that the service refused before it is not told as the end of wha
 test.each(['void', 'capture'])(
   'a reset after the deadline of the first hold, which was to %s, follows the second one',
   async (onDeadline) => {
-    const { hold, resetToRead } = await readWhileTold({ onDeadline });
+    const { hold, resetToRead } = await readWithSecondMessage({ onDeadline });
     await time.passUntil(hold.startedAt + 5 * DAY);
     expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
     await time.passUntil(hold.startedAt + 6.5 * DAY);
@@ -115,7 +115,7 @@ test.each(['void', 'capture'])(
 );
 
 test('a hold that was reauthorized at its deadline is followed after a reset to before it', async () => {
-  const { hold, resetToRead } = await readWhileTold({ onDeadline: 'reauthorize' });
+  const { hold, resetToRead } = await readWithSecondMessage({ onDeadline: 'reauthorize' });
   await time.passUntil(hold.startedAt + 6.5 * DAY);
   expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD]);
   await resetToRead();
@@ -127,7 +127,7 @@ test.each([
   ['once it is asked again by itself', 7 * HOUR, async () => undefined],
   ['when an operator asks', MINUTE, async (workflowId: string) => await time.holdfast.retryNow({ workflowId })],
 ])('a hold that could not be read after that reset is followed %s', async (_when, passMs, wake) => {
-  const { hold, resetToRead } = await readWhileTold({ onDeadline: 'reauthorize' });
+  const { hold, resetToRead } = await readWithSecondMessage({ onDeadline: 'reauthorize' });
   const { paymentId = '' } = await hold.status();
   await time.passUntil(hold.startedAt + 6.5 * DAY);
   expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD]);
@@ -155,7 +155,7 @@ test('a capture that followed a refused one at once is found by the run after th
 });
 
 test('a void that failed before it is not taken for the one that released the hold', async () => {
-  const { hold, resetToRead } = await readWhileTold();
+  const { hold, resetToRead } = await readWithSecondMessage();
   const { paymentId = '' } = await hold.status();
   const voids = `/payments/${paymentId}/voids`;
   await time.sandbox.addFault({ ...answers(409, 'POST', voids), times: 1 });
@@ -191,7 +191,7 @@ test('a hold that somebody captures while its void fails ends as captured at the
 
 describe('after a reset to before its deadline, a hold that was reauthorized there', () => {
   test('leaves a void to the next hold, which that void was refused for', async () => {
-    const { hold, resetToRead } = await readWhileTold({ onDeadline: 'reauthorize' });
+    const { hold, resetToRead } = await readWithSecondMessage({ onDeadline: 'reauthorize' });
     await time.passUntil(hold.startedAt + 6.1 * DAY);
     const { paymentId = '' } = await hold.status();
     await time.sandbox.addFault({ ...answers(409, 'POST', `/payments/${paymentId}/voids`), times: 1 });
@@ -208,7 +208,7 @@ describe('after a reset to before its deadline, a hold that was reauthorized the
     ['while the first hold would last', 6.5],
     ['once the first hold would have lapsed', 7.5],
   ])('tells a capture of the next hold as succeeded again, %s', async (_when, day) => {
-    const { hold, resetToRead } = await readWhileTold({ onDeadline: 'reauthorize' });
+    const { hold, resetToRead } = await readWithSecondMessage({ onDeadline: 'reauthorize' });
     await time.passUntil(hold.startedAt + 6.1 * DAY);
     const said = await hold.ask('capture', { commandId: 'ship' });
     expect(said).toMatchObject({ status: 'succeeded' });
@@ -222,7 +222,7 @@ describe('after a reset to before its deadline, a hold that was reauthorized the
 });
 
 test('a hold that was reauthorized by command, and would have lapsed, is so once after the reset, as the command is answered', async () => {
-  const { hold, resetToRead } = await readWhileTold({ onDeadline: 'reauthorize' });
+  const { hold, resetToRead } = await readWithSecondMessage({ onDeadline: 'reauthorize' });
   await time.passUntil(hold.startedAt + 5 * DAY);
   expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
   await time.passUntil(hold.startedAt + 7.5 * DAY);
@@ -238,7 +238,7 @@ test('a hold that was reauthorized by command, and would have lapsed, is so once
 });
 
 test('a hold that was voided by command before its deadline is not reauthorized by the run after the reset', async () => {
-  const { hold, resetToRead } = await readWhileTold({ onDeadline: 'reauthorize' });
+  const { hold, resetToRead } = await readWithSecondMessage({ onDeadline: 'reauthorize' });
   await time.passUntil(hold.startedAt + DAY);
   expect(await hold.ask('void', { commandId: 'keep' })).toMatchObject({ status: 'succeeded' });
   await time.passUntil(hold.startedAt + 6.5 * DAY);
@@ -249,7 +249,7 @@ test('a hold that was voided by command before its deadline is not reauthorized 
 });
 
 test('a capture of the next hold waits for it after a reset, also while the first one is released with retries', async () => {
-  const { hold, resetToRead } = await readWhileTold({ onDeadline: 'capture' });
+  const { hold, resetToRead } = await readWithSecondMessage({ onDeadline: 'capture' });
   await time.passUntil(hold.startedAt + 5 * DAY);
   expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
   const said = await hold.ask('capture', { commandId: 'ship' });
@@ -266,7 +266,7 @@ test('a capture of the next hold waits for it after a reset, also while the firs
 });
 
 test('a hold that is found after a reset lasts since it was authorized, and is captured at its own deadline', async () => {
-  const { hold, resetToRead } = await readWhileTold({ onDeadline: 'capture' });
+  const { hold, resetToRead } = await readWithSecondMessage({ onDeadline: 'capture' });
   await time.passUntil(hold.startedAt + 3 * DAY);
   expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
   await time.passUntil(hold.startedAt + 8 * DAY);
@@ -279,7 +279,7 @@ test('a hold that is found after a reset lasts since it was authorized, and is c
 });
 
 test('a hold that is found after a reset, and was captured since by a command that is not given again, says so', async () => {
-  const { hold, resetToRead } = await readWhileTold();
+  const { hold, resetToRead } = await readWithSecondMessage();
   expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
   const { paymentId = '', currency } = await hold.status();
   await time.passUntil((await time.now()) + HOUR);

@@ -130,10 +130,10 @@ describe('a worker that refuses what comes in clear', () => {
     expect(await time.client.workflow.getHandle(workflowId).result()).toMatchObject({ status: 'succeeded' });
     const held = await beginHeld(time);
     await refusing();
-    const told = stranger()
+    const answer = stranger()
       .workflow.getHandle(held.workflowId)
       .executeUpdate('capture', { args: [{}] });
-    await expect(told).rejects.toThrow();
+    await expect(answer).rejects.toThrow();
     expect(await held.status()).toMatchObject({ status: 'authorized' });
     expect(await held.ask('capture')).toMatchObject({ status: 'succeeded' });
     // Replayed by the worker that would not have taken it.

@@ -42,8 +42,8 @@ describe('by runs of a few events', () => {
       path: '*/captures',
       reconciliation_id: hold.reference,
     });
-    const told = await hold.ask('capture', { commandId: 'take', amount: 5_000 });
-    expect(['unknown', 'pending']).toContain(told.status);
+    const first = await hold.ask('capture', { commandId: 'take', amount: 5_000 });
+    expect(['unknown', 'pending']).toContain(first.status);
     await time.passUntil(hold.startedAt + 3 * DAY);
     expect(runsOf(hold.workflowId).length).toBeGreaterThan(3);
     const { transactionId = '' } = await hold.status();
@@ -154,8 +154,8 @@ describe('by runs of a few events', () => {
     expect(runsOf(workflowId).length).toBeGreaterThan(1);
     const actions = time.client.workflow.getHandle(workflowId);
     const said = { ...OPERATOR, status: 'succeeded' };
-    const told = await actions.executeUpdate<{ status: string }, [object]>('settleManually', { args: [said] });
-    expect(told).toMatchObject({ status: 'succeeded' });
+    const settled = await actions.executeUpdate<{ status: string }, [object]>('settleManually', { args: [said] });
+    expect(settled).toMatchObject({ status: 'succeeded' });
     const { who, why } = OPERATOR;
     expect(await time.holdfast.capture(hold.reference, again)).toMatchObject({
       status: 'succeeded',

@@ -21,9 +21,9 @@ interface Load {
   most: number;
   isSlow: boolean;
   /** What became of its circuit. */
-  told: string[];
+  reported: string[];
 }
-const slowLoad = (): Load => ({ most: 0, isSlow: true, told: [] });
+const slowLoad = (): Load => ({ most: 0, isSlow: true, reported: [] });
 
 /** Each call of the slow unit takes 10 s to reach the service. */
 function slowly(load: Load): (dispatcher: Dispatcher) => Dispatcher {
@@ -50,7 +50,7 @@ const simulate = async (load: Load): Promise<Simulation> =>
     bulkhead: {
       places: PLACES,
       observer: {
-        circuit: (unit, isOpen) => void load.told.push(`${unit} ${isOpen ? 'open' : 'closed'}`),
+        circuit: (unit, isOpen) => void load.reported.push(`${unit} ${isOpen ? 'open' : 'closed'}`),
         heldBack: () => undefined,
       },
     },
@@ -115,10 +115,10 @@ test('a service that has been slow is tried in the first task again once a probe
   try {
     simulation.startWorker();
     await charges(simulation, SLOW_UNIT, 20);
-    expect(load.told).toEqual(['slow open']);
+    expect(load.reported).toEqual(['slow open']);
     load.isSlow = false;
     await charges(simulation, SLOW_UNIT, 1);
-    expect(load.told).toEqual(['slow open', 'slow closed']);
+    expect(load.reported).toEqual(['slow open', 'slow closed']);
     const before = sentLater(simulation);
     expect(before).toBeGreaterThan(0);
     for (let left = 10; left > 0; left -= 1) expect(await charge(simulation, SLOW_UNIT)).toBeLessThan(SECOND);

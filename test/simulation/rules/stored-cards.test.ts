@@ -154,9 +154,9 @@ describe('a card that was taken off file after it was stored', () => {
     async (ms) => {
       const input = await inputOf(time, 'storeCard', { onNotStored: 'undo' });
       const flow = await beginFlow(time, 'storeCard', input);
-      const told = (await flow.outcome()) as { customerId: string; token: string; last4Digits?: string };
-      expect(told).toMatchObject({ status: 'stored' });
-      const { customerId, token, last4Digits } = told;
+      const stored = (await flow.outcome()) as { customerId: string; token: string; last4Digits?: string };
+      expect(stored).toMatchObject({ status: 'stored' });
+      const { customerId, token, last4Digits } = stored;
       await time.holdfast.removeCard({ customerId, token });
       await time.passUntil((await time.now()) + ms);
       const runId = await resetToFirstTask(time.client, flow.workflowId);

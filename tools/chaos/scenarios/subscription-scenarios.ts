@@ -21,17 +21,17 @@ export const SUBSCRIPTION_SCENARIOS: readonly Scenario[] = [
       // Races the due time: either the command or the schedule bills the period.
       await subscription.command('billNow', { period: 1 }, 'first');
       await subscription.reaches((status) => status.subscription?.billedPeriods === 1);
-      const second = await bothTold(driver, () => subscription.command('billNow', { period: 2 }, 'second'));
+      const second = await sendTwice(driver, () => subscription.command('billNow', { period: 2 }, 'second'));
       // Whatever arrives together with the end of the first payment comes before it, and only then.
       if (second.refusal?.message.includes('while period 1 is open') === true) {
-        const anew = await bothTold(driver, () => subscription.command('billNow', { period: 2 }, 'second anew'));
+        const anew = await sendTwice(driver, () => subscription.command('billNow', { period: 2 }, 'second anew'));
         driver.expect(anew.refusal === undefined, 'a bill was refused although the one before has been paid');
       }
       const again = await subscription.command('billNow', { period: 2 }, 'third');
       driver.expect(again.refusal?.type === 'StateConflict', 'a period that was billed was not refused to be billed');
       const refund = { period: pick([1, 2]), amount: 6_000 };
-      await bothTold(driver, () => subscription.command('refundPeriod', refund));
-      await bothTold(driver, () => subscription.command('cancel', { when: 'now' }));
+      await sendTwice(driver, () => subscription.command('refundPeriod', refund));
+      await sendTwice(driver, () => subscription.command('cancel', { when: 'now' }));
       await subscription.ended();
       expectBilled(driver, subscription, 2);
     },
@@ -58,7 +58,7 @@ export const SUBSCRIPTION_SCENARIOS: readonly Scenario[] = [
       const { token, cardOnFile } = other;
       const { consentTransactionId } = cardOnFile as { consentTransactionId?: string };
       const card = { token, ...(consentTransactionId !== undefined && { consentTransactionId }) };
-      await bothTold(driver, () => subscription.command('changeCard', card));
+      await sendTwice(driver, () => subscription.command('changeCard', card));
       await subscription.reaches((status) => status.subscription?.billedPeriods === 1);
       const { refusal } = await subscription.command('refundPeriod', {});
       // A run after a reset can't tell which period was the last one. The merchant names it, under the same command id.
@@ -92,7 +92,7 @@ async function begin(driver: FlowDriver, pick: Pick, wanted: Wanted): Promise<Su
 }
 
 /** Sends one command twice. Both callers must get the same result. */
-async function bothTold(
+async function sendTwice(
   driver: FlowDriver,
   command: () => ReturnType<SubscriptionDriver['command']>,
 ): ReturnType<SubscriptionDriver['command']> {
