@@ -1,5 +1,5 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import type { ParkedEventNote } from '../client/event-sink.js';
+import type { ParkedEventRecord } from '../client/event-sink.js';
 import { MEMO_KEYS, parkedEventWorkflowId } from '../contract/names.js';
 import { isUndecodable } from '../contract/payload-marks.js';
 import { latestRuns, eventsOfPrefix, eventsQuery } from './visibility-query.js';
@@ -8,7 +8,7 @@ export const EVENT_STATUSES = ['parked', 'unclaimed', 'delivered'] as const;
 export type EventStatus = (typeof EVENT_STATUSES)[number];
 
 /** A parked event as visibility stores it, which may lag by a second. Times are ISO 8601 UTC. */
-export interface ListedEvent extends Partial<ParkedEventNote> {
+export interface ListedEvent extends Partial<ParkedEventRecord> {
   /** Hash of the event; argument of `replayEvents`. */
   hash: string;
   workflowId: string;
@@ -97,9 +97,9 @@ export async function hashesOfEventId(client: Client, eventId: string): Promise<
 function listed(run: WorkflowExecutionInfo): ListedEvent {
   const attributes = Object.fromEntries(run.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]));
   const text = (name: string): string => (typeof attributes[name] === 'string' ? attributes[name] : '');
-  const note: unknown = run.memo?.[MEMO_KEYS.parkedEvent];
+  const record: unknown = run.memo?.[MEMO_KEYS.parkedEvent];
   return {
-    ...(typeof note === 'object' && note !== null && !isUndecodable(note) && (note as ParkedEventNote)),
+    ...(typeof record === 'object' && record !== null && !isUndecodable(record) && (record as ParkedEventRecord)),
     hash: run.workflowId.slice(PREFIX.length),
     workflowId: run.workflowId,
     status: EVENT_STATUSES.find((status) => status === attributes['PaymentStatus']) ?? 'parked',

@@ -148,7 +148,7 @@ export function connectEventSink(options: ConnectSinkOptions = {}): ConnectedSin
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 
 /** The memo of a parked event, which lists show. Encrypted, as every memo. */
-export interface ParkedEventNote {
+export interface ParkedEventRecord {
   /** The event id that the service shows. */
   eventId?: string;
   eventType: string;
@@ -177,7 +177,7 @@ export async function startParkedEvent(
       args: [input],
       workflowIdConflictPolicy: 'FAIL',
       workflowIdReusePolicy: how === 'once' ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
-      memo: { [MEMO_KEYS.parkedEvent]: noteOf(input) },
+      memo: { [MEMO_KEYS.parkedEvent]: recordOf(input) },
       typedSearchAttributes: attributesOf(input),
       staticSummary: `${title} ${event.eventType}: ${reason}`,
     });
@@ -198,7 +198,7 @@ function attributesOf({ event, reason }: ParkedEventInput): SearchAttributePair[
   ];
 }
 
-function noteOf({ event, reason }: ParkedEventInput): ParkedEventNote {
+function recordOf({ event, reason }: ParkedEventInput): ParkedEventRecord {
   const { eventId, eventType, created, transactionId, reconciliationId } = event;
   return {
     ...(eventId !== undefined && { eventId }),

@@ -81,7 +81,7 @@ async function endsWell({ charge, hold, ids }: Flows): Promise<void> {
     status: 'succeeded',
     evidence: { knownBy: 'webhook' },
   });
-  if (!waitsForDeadline) await new HoldfastClient(temporal).void(hold.reference, { commandId: 'desk' });
+  if (!waitsForDeadline) await new HoldfastClient(temporal).void(hold.reference, { commandId: 'released' });
   const reason = waitsForDeadline ? 'deadline' : 'command';
   expect(await resultOf(hold.reference)).toMatchObject({ status: 'voided', reason });
   expect(await movements(stack, hold.reference)).toEqual([HELD, VOIDED]);

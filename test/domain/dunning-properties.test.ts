@@ -66,8 +66,8 @@ interface Sent {
   by: 'schedule' | 'person' | 'personAtRisk';
 }
 
-/** Plays a story as a subscription would: no attempt leaves that is refused, and none after giving up. */
-function play(
+/** Runs a story as a subscription would: no attempt leaves that is refused, and none after giving up. */
+function attemptsOf(
   base: Omit<DunningContext, 'now'>,
   story: typeof anyStory extends fc.Arbitrary<infer T> ? T : never,
 ): Sent[] {
@@ -104,7 +104,7 @@ const isDoubt = ({ result }: Sent): boolean =>
 test('no period sees more declines than the policy allows, whoever asks for attempts and with how many cards', () => {
   fc.assert(
     fc.property(anyContext, anyStory, (base, story) => {
-      const counted = play(base, story).filter(
+      const counted = attemptsOf(base, story).filter(
         ({ result }) =>
           result.status === 'declined' &&
           result.confirmed &&
@@ -120,7 +120,7 @@ test('a card that was declined for good is never tried again, not even on reques
   fc.assert(
     fc.property(anyContext, anyStory, (base, story) => {
       const dead = new Set<number>();
-      for (const { card, result } of play(base, story)) {
+      for (const { card, result } of attemptsOf(base, story)) {
         expect(dead.has(card)).toBe(false);
         if (result.status === 'declined' && result.confirmed && result.retryable === 'newCard') dead.add(card);
       }
@@ -132,7 +132,7 @@ test('a card that was declined for good is never tried again, not even on reques
 test('nothing follows an attempt whose outcome is unknown, and only a person who takes the risk follows one that nobody confirmed', () => {
   fc.assert(
     fc.property(anyContext, anyStory, (base, story) => {
-      const sent = play(base, story);
+      const sent = attemptsOf(base, story);
       for (const [index, attempt] of sent.entries()) {
         const next = sent[index + 1];
         if (next === undefined || !isDoubt(attempt)) continue;

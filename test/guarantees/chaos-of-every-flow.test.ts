@@ -35,9 +35,9 @@ describe('charges, holds, captures, voids, refunds, credits and reviews under lo
 
       expect(PROFILES.map(of).reduce((sum, count) => sum + count, 0)).toBe(FLOWS);
       expect(Math.min(...PROFILES.map(of))).toBeGreaterThanOrEqual(Math.floor(FLOWS / PROFILES.length));
-      const played = SCENARIOS.map(({ name }) => of(name));
+      const runs = SCENARIOS.map(({ name }) => of(name));
       // Not each as often as all others: the number of profiles shares divisors with that of scenarios.
-      expect(Math.min(...played)).toBeGreaterThanOrEqual(Math.floor(FLOWS / SCENARIOS.length / 2));
+      expect(Math.min(...runs)).toBeGreaterThanOrEqual(Math.floor(FLOWS / SCENARIOS.length / 2));
 
       const inCurrencies = ['USD', 'JPY', 'KWD'].map(of);
       expect(inCurrencies.reduce((sum, count) => sum + count, 0)).toBe(FLOWS);

@@ -5,14 +5,14 @@ import workerThreads from 'node:worker_threads';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createLogger } from '../../src/security/logging.js';
 import { hasLoopedLately, noteLoop } from '../../workers/threads/looped-lately.js';
-import { type FlowOfThread, ThreadNotes } from '../../workers/threads/thread-notes.js';
+import { type FlowOfThread, ThreadRecord } from '../../workers/threads/thread-record.js';
 import { watchThreads } from '../../workers/threads/watch-threads.js';
 
 const FLOW: FlowOfThread = { workflowId: 'payment-wörter-1', runId: 'a-b', workflowType: 'charge' };
 
 describe('what a workflow thread tells of the code that runs', () => {
-  const memory = ThreadNotes.memory();
-  const [inThread, inMain] = [new ThreadNotes(memory), new ThreadNotes(memory)];
+  const memory = ThreadRecord.memory();
+  const [inThread, inMain] = [new ThreadRecord(memory), new ThreadRecord(memory)];
 
   test('nothing between two calls, and another number for each', () => {
     expect(inMain.running()).toBeUndefined();

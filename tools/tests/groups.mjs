@@ -5,7 +5,8 @@
 
 /** Files that run only in the full run, with the reason. A file that is named on the command line always runs. */
 export const ONLY_AT_FULL_COUNTS = {
-  'activities/every-failure': 'every answer in every version; rulings and the provider tests show the rules',
+  'activities/every-failure':
+    'every answer in every version; activities/classification and the provider tests show the rules',
   'demo/demo': 'boots the whole demo; npm start shows it to everybody',
   'guarantees/events-through-any-outage':
     'on real processes; simulation/campaign has handlers and engines away, webhook/process a real one',
@@ -25,7 +26,7 @@ export const ONLY_AT_FULL_COUNTS = {
   'guarantees/webhook-acknowledged-once-durable':
     'on real processes; webhook/process has Temporal away, simulation/campaign forges, repeats and loses events',
   'cli/key-rotation': 'on real processes; simulation/rules/key-rotation has both orders, for every kind of message',
-  'cli/subscriptions': 'on a real server; simulation/rules give flows the same commands, operator/show prints them',
+  'cli/subscriptions': 'on a real server; simulation/rules give flows the same commands, cli/show prints them',
   'sandbox/survival': 'kills a real sandbox; sandbox/store shows what it keeps on disk',
   'tools/start': 'boots the whole stack five times; every set-up with npm start boots it once',
   'simulation/campaign-other-half': 'simulation/campaign runs all that a short run has',

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from '@temporalio/worker';
 import type { Logger } from '../../src/security/logging.js';
 import { StartFault } from '../process.js';
-import type { FlowOfThread } from './thread-notes.js';
+import type { FlowOfThread } from './thread-record.js';
 
 const LOOK_EVERY_MS = 200;
 /** ms. A call that has ended is not yet answered to the server. */

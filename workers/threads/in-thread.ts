@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import v8 from 'node:v8';
 import vm, { type Context, type RunningScriptOptions } from 'node:vm';
 import { isMainThread, workerData } from 'node:worker_threads';
-import { type FlowOfThread, ThreadNotes, type ThreadSettings } from './thread-notes.js';
+import { type FlowOfThread, ThreadRecord, type ThreadSettings } from './thread-record.js';
 
 /** What the SDK tells a flow when it is made in this thread. */
 interface MadeFlow extends FlowOfThread {
@@ -21,9 +21,9 @@ type Call = readonly [flow: object, name: string, args: readonly { info?: MadeFl
 const FRESH = 3;
 
 if (!isMainThread) {
-  const { main, notes, callStacks, limited } = workerData as ThreadSettings;
+  const { main, memory, callStacks, limited } = workerData as ThreadSettings;
   if (!callStacks) leaveOutCallStacks();
-  if (!limited) leaveOutTheWatchdog(new ThreadNotes(notes));
+  if (!limited) leaveOutTheWatchdog(new ThreadRecord(memory));
   createRequire(import.meta.url)(main);
 }
 
@@ -49,7 +49,7 @@ type RunInContext = (this: vm.Script, context: Context, options?: RunningScriptO
  * A flow keeps the SDK's time limit unless its first task came to this thread: one that loops is tried again elsewhere, and
  * fails there as the SDK has it, so that it costs one restart of one worker.
  */
-function leaveOutTheWatchdog(notes: ThreadNotes): void {
+function leaveOutTheWatchdog(record: ThreadRecord): void {
   const script = vm.Script.prototype as { runInContext: RunInContext };
   const { runInContext } = script;
   const fresh = new WeakMap<object, FlowOfThread>();
@@ -60,11 +60,11 @@ function leaveOutTheWatchdog(notes: ThreadNotes): void {
     const flow = key === undefined ? undefined : fresh.get(key);
     if (flow === undefined) return runInContext.call(this, context, options);
     const { timeout: _leftOut, ...others } = options;
-    notes.enter(flow);
+    record.enter(flow);
     try {
       return runInContext.call(this, context, others);
     } finally {
-      notes.leave();
+      record.leave();
     }
   };
 }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import workerThreads, { type WorkerOptions } from 'node:worker_threads';
-import { type FlowOfThread, ThreadNotes, type ThreadSettings } from './thread-notes.js';
+import { type FlowOfThread, ThreadRecord, type ThreadSettings } from './thread-record.js';
 
 /** Versions of the SDK whose workflow threads `in-thread.ts` was tried with. */
 const TRIED = ['1.24.0'];
@@ -38,12 +38,12 @@ export function watchThreads(options: WatchOptions): { untried: string } | undef
         super(file, given);
         return;
       }
-      const memory = ThreadNotes.memory();
+      const memory = ThreadRecord.memory();
       const { callStacks, limited } = options;
       // Not by `execArgv`: where it is named, Node refuses flags of the process that a thread can't have.
-      const workerData: ThreadSettings = { main: String(file), notes: memory, callStacks, limited };
+      const workerData: ThreadSettings = { main: String(file), memory, callStacks, limited };
       super(first, { ...given, workerData });
-      const looks = setInterval(lookAt(new ThreadNotes(memory), options.onEndlessLoop), LOOK_EVERY_MS).unref();
+      const looks = setInterval(lookAt(new ThreadRecord(memory), options.onEndlessLoop), LOOK_EVERY_MS).unref();
       this.once('exit', () => clearInterval(looks));
     }
   };
@@ -51,14 +51,14 @@ export function watchThreads(options: WatchOptions): { untried: string } | undef
 }
 
 /** Counts looks, not time: a process that was stopped for minutes finds no loop. */
-function lookAt(notes: ThreadNotes, onEndlessLoop: WatchOptions['onEndlessLoop']): () => void {
+function lookAt(record: ThreadRecord, onEndlessLoop: WatchOptions['onEndlessLoop']): () => void {
   let last: number | undefined;
   let looks = 0;
   return () => {
-    const running = notes.running();
+    const running = record.running();
     looks = running !== undefined && running === last ? looks + 1 : 0;
     last = running;
-    if (looks === LOOKS) onEndlessLoop(notes.flow());
+    if (looks === LOOKS) onEndlessLoop(record.flow());
   };
 }
 

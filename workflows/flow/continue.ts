@@ -30,7 +30,7 @@ export function isTooLong(flow: FlowState): boolean {
 }
 
 /**
- * Ends this run and continues as new; the next run re-enters the open frames (see `resumable.ts`). Only for a wait in
+ * Ends this run and continues as new; the next run re-enters the open frames (see `resumable`). Only for a wait in
  * which no call is under way.
  */
 export async function continueAsNew(flow: FlowState): Promise<never> {

@@ -19,7 +19,7 @@ import { enter } from './explain.js';
 
 /**
  * Like {@link nextMessage}, for a wait that may last: the flow continues as new there if its run has become long. The
- * caller and all its callers must run as frames (see `resumable.ts`) that keep everything they need in their notes.
+ * caller and all its callers must run as frames (see `resumable`) that keep everything they need in their notes.
  */
 export async function nextMessageOrRun(flow: FlowState, ms: number, summary: string): Promise<Message | undefined> {
   await waitOrRun(flow, () => flow.inbox.length > 0 || isToBeTold(flow), ms, summary);

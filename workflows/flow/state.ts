@@ -147,7 +147,7 @@ interface Continuing {
   cameForward: boolean;
   /** Epoch ms: the end of the wait in which the previous run ended. */
   waitsUntil: number | undefined;
-  /** The calls of the flow's program that are under way, outermost first (see `resumable.ts`). */
+  /** The calls of the flow's program that are under way, outermost first (see `resumable`). */
   readonly frames: CarriedFrame[];
   /** Frames of the previous run that this run has not reached yet. */
   readonly toResume: CarriedFrame[];
@@ -182,7 +182,7 @@ export interface FlowState extends Run, Continuing {
   settlesAmount?: boolean;
   paymentId: string | undefined;
 
-  /** The operation under way: the fields down to `attempts` are reset for each one (see `begin-step.ts`). */
+  /** The operation under way: the fields down to `attempts` are reset for each one (see `beginStep`). */
   kind: StepKind;
   /** Minor units. */
   stepAmount: number;
@@ -202,7 +202,7 @@ export interface FlowState extends Run, Continuing {
   readonly refusedGets: Partial<Record<StepKind, RefusedReads>>;
   /** The consent id of the first answer that named one, in case it can't be read back; others may show their own. */
   consent?: { transactionId: string; id: string };
-  /** A signed event that named our payment before anything else did (see `handle-event.ts`). */
+  /** A signed event that named our payment before anything else did (see `handleEvent`). */
   revealed: TransactionEvent | undefined;
   provider: string | undefined;
   /** The provider's details of it so far. */
@@ -214,7 +214,7 @@ export interface FlowState extends Run, Continuing {
   redirectLimitMs: number;
   /** The service offered no read of the payment before the operation under way (money rule 8). */
   notLooked: boolean;
-  /** As far as this run remembers; it doesn't remember a lost task (see `task-was-lost.ts`). */
+  /** As far as this run remembers; it doesn't remember a lost task (see `taskWasLost`). */
   moneyPostMayHaveLeft: boolean;
   /** Its input came unencrypted: anybody with access to Temporal may have written it. */
   startedInClear: boolean;
@@ -228,7 +228,7 @@ export interface FlowState extends Run, Continuing {
   readonly arrivals: Arrivals;
   /** Events that settle the operation being voided: there may be no second event about it, and no read. */
   readonly aside: Message[];
-  /** Events that no other flow gets, for when no command is under way (see `place-events.ts`). */
+  /** Events that no other flow gets, for when no command is under way (see `placeEvents`). */
   readonly unplaced?: Unplaced[];
   readonly commands: Map<string, Command>;
   /** Commands that the main loop has not begun, in order of arrival. */

@@ -112,7 +112,7 @@ describe('the network', () => {
     expect((await charge('key-1')).data.status).toBe('Succeed');
     await sleep(10);
     const [sent] = opened.network.passed.filter(({ key }) => key === 'key-1');
-    expect(sent).toMatchObject({ from: 'outside', fate: 'duplicate', outcome: 201 });
+    expect(sent).toMatchObject({ from: 'external', fate: 'duplicate', outcome: 201 });
     expect(sent?.arrivedAt).toHaveLength(2);
     expect(await moved(opened)).toEqual(['charge Succeed 1095 USD']);
   });

@@ -68,7 +68,7 @@ export interface World {
   connect(from: string): NetworkDispatcher;
   /** One client for each business unit. */
   providers(dispatcher: Dispatcher): Map<string, ProviderClient>;
-  /** The service as another caller with the same credentials sees it: `outside` in what has passed. */
+  /** The service as another caller with the same credentials sees it: `external` in what has passed. */
   providerFor(unit?: string): ProviderClient;
   /** Starts the webhook handler, or replaces it. @param client on the engine of this world */
   connectWebhooks(client: Client): Promise<WebhookSide>;
@@ -89,7 +89,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const network = new Network(options.strategy?.(random.fork('network')), options.elsewhere);
   const connect = (from: string): NetworkDispatcher => new NetworkDispatcher(network, from);
   const globalDispatcher = getGlobalDispatcher();
-  setGlobalDispatcher(connect('outside'));
+  setGlobalDispatcher(connect('external'));
   const giveBack = (): void => {
     if (leaveOpenWorld !== giveBack) return;
     leaveOpenWorld = () => {};
@@ -124,7 +124,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     const control = new SandboxControl(SANDBOX_URL, sandbox.control);
     await addUnits(control, units, webhookUrl);
     const providers = (dispatcher: Dispatcher) => createProviders(config, dispatcher);
-    const outside = providers(connect('outside'));
+    const external = providers(connect('external'));
     let webhooks: WebhookSide | undefined;
     return {
       seed,
@@ -140,8 +140,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       connect,
       providers,
       providerFor(unit = 'default') {
-        const provider = outside.get(unit);
-        if (provider === undefined) throw new Error(`${unit} is none of ${[...outside.keys()].join(', ')}`);
+        const provider = external.get(unit);
+        if (provider === undefined) throw new Error(`${unit} is none of ${[...external.keys()].join(', ')}`);
         return provider;
       },
       async connectWebhooks(client) {

@@ -2,8 +2,8 @@
 export interface ThreadSettings {
   /** The SDK's file, which runs then. */
   main: string;
-  /** Memory of {@link ThreadNotes}. */
-  notes: SharedArrayBuffer;
+  /** Memory of {@link ThreadRecord}. */
+  memory: SharedArrayBuffer;
   /** Whether call stacks are taken. */
   callStacks: boolean;
   /** Whether the SDK's time limit stays for every flow. */
@@ -21,7 +21,7 @@ const LONGEST_NAME = 4_096;
 const COUNTS = 2 * Int32Array.BYTES_PER_ELEMENT;
 
 /** Memory that a workflow thread and the main thread share: which flow's code runs, if any. */
-export class ThreadNotes {
+export class ThreadRecord {
   /** The first counts entries and exits, so that it is odd while code runs; the second is the length of the name. */
   readonly #counts: Int32Array;
   readonly #name: Uint8Array;
