@@ -1,12 +1,11 @@
 import { expect } from 'vitest';
 import { isEnd, newPaymentRecord, type PaymentRecord, type Operation } from '../../tools/audit/payment-record.js';
 import { auditPayments } from '../../tools/audit/audit-payments.js';
+import type { LedgerEntry } from '../../tools/audit/ledger.js';
 import { HoldfastError } from '../../src/client/index.js';
 import type { HoldfastClient } from '../../src/client/holdfast-client.js';
 import type { Outcome } from '../../src/contract/messages.js';
 import type { TestStack } from './stack.js';
-
-type LedgerEntry = Awaited<ReturnType<TestStack['sandbox']['ledger']>>[number];
 
 /** A stack whose client notes what its callers are told. */
 export interface StackWithExpectations extends TestStack {

@@ -19,20 +19,11 @@ export function createNamespaces() {
       // As the development server makes them.
       const workflowExecutionRetentionPeriod = { seconds: DAY_SECONDS };
       await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
-      await registerSearchAttributes(connection, namespace);
+      // Only now: this file must load on a clone that has no `dist/` yet.
+      const { addSearchAttributes } = await import('../../dist/tools/stack/namespace.js');
+      await addSearchAttributes(connection, namespace);
       return namespace;
     },
     close: () => connection?.close(),
   };
-}
-
-async function registerSearchAttributes(connection, namespace) {
-  // Only now: this file must load on a clone that has no `dist/` yet.
-  const { SEARCH_ATTRIBUTES } = await import('../../dist/src/contract/names.js');
-  const { default: proto } = await import('@temporalio/proto');
-  const types = proto.temporal.api.enums.v1.IndexedValueType;
-  const searchAttributes = Object.fromEntries(
-    Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => [name, types[`INDEXED_VALUE_TYPE_${type}`]]),
-  );
-  await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
 }

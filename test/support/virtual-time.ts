@@ -3,14 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { WorkerOptions } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.js';
 import { createEnginePort } from '../../src/client/engine-port.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import type { ChargeInput } from '../../src/contract/charge.js';
-import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
 import { DEFAULT_HOLD_MS } from '../../src/domain/hold.js';
 import { createDispatcher, ProviderClient } from '../../src/provider/index.js';
 import { DEFAULT_UNIT } from '../../sandbox/business-units.js';
@@ -18,6 +16,7 @@ import { SandboxControl } from '../../sandbox/control.js';
 import { startSandbox } from '../../sandbox/server.js';
 import { createBillingActivities } from '../../activities/billing.js';
 import { createBillingWorker, createPaymentWorker } from '../../workers/create-payment-worker.js';
+import { addSearchAttributes } from '../../tools/stack/namespace.js';
 import { testDataConverter } from './data-converter.js';
 import { followClock } from './follow-clock.js';
 import { withLegacyLists } from './legacy-lists.js';
@@ -36,8 +35,6 @@ export type { StartedCharge } from './virtual-charges.js';
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
-
-const { IndexedValueType } = proto.temporal.api.enums.v1;
 
 /**
  * The real worker and the real sandbox on an engine whose clock skips whatever nobody waits for: days pass in
@@ -89,7 +86,7 @@ async function startSkippedTime({ billing = false, sticky = true }): Promise<Vir
   });
   awaitInSmallSteps(environment);
   const { client, nativeConnection: connection } = environment;
-  await registerSearchAttributes(environment);
+  await addSearchAttributes(environment.connection, environment.namespace ?? 'default');
   const stateDir = mkdtempSync(join(tmpdir(), 'holdfast-time-'));
   const service = await startSandbox({ stateDir });
   const sandbox = new SandboxControl(service.url);
@@ -226,14 +223,4 @@ async function startSkippedTime({ billing = false, sticky = true }): Promise<Vir
       rmSync(stateDir, { recursive: true, force: true });
     },
   };
-}
-
-async function registerSearchAttributes({ connection, namespace }: TestWorkflowEnvironment): Promise<void> {
-  const entries = Object.entries(SEARCH_ATTRIBUTES);
-  await connection.operatorService.addSearchAttributes({
-    namespace: namespace ?? 'default',
-    searchAttributes: Object.fromEntries(
-      entries.map(([name, type]) => [name, IndexedValueType[`INDEXED_VALUE_TYPE_${type}`]]),
-    ),
-  });
 }

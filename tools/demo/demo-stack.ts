@@ -8,8 +8,6 @@ import type { DemoContext } from './context.js';
 import { OwnFaults, type FlowName, referencesOf } from './merchant.js';
 import { EmbeddedWorld } from './embedded/world.js';
 
-export type LedgerEntry = Awaited<ReturnType<SandboxControl['ledger']>>[number];
-
 /** Everything that the demo flows use. */
 export interface DemoStack {
   context: DemoContext;

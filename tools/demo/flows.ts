@@ -10,7 +10,7 @@ import {
   CURRENCY,
   PRICE,
 } from './demo-step.js';
-import { movementsOf } from './movements.js';
+import { movements } from '../audit/ledger.js';
 
 const ONE_CHARGE = [{ kind: 'charge', amount: AMOUNT, currency: CURRENCY }] as const;
 
@@ -76,10 +76,10 @@ export const workerKilled = (onRestarted: () => void): DemoFlow => ({
       await step.until(async () => (await step.timesFired(fault)) > 0);
       await step.killWorker();
       step.step('the call is under way: worker killed, nobody is left to take the answer');
-      if (movementsOf(await step.ledger()).length > 0) {
+      if (movements(await step.ledger()).length > 0) {
         throw new ProblemError('the worker died only after the service had answered, so this flow showed nothing');
       }
-      await step.until(async () => movementsOf(await step.ledger()).length > 0);
+      await step.until(async () => movements(await step.ledger()).length > 0);
       step.step('the service has taken the money meanwhile');
     } finally {
       await step.startWorker();

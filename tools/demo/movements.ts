@@ -1,15 +1,10 @@
 import { showMoney } from '../../src/domain/money.js';
-import type { LedgerEntry } from './demo-stack.js';
+import type { LedgerEntry } from '../audit/ledger.js';
 
 /** A movement of money that the sandbox's ledger must show for a flow. The amount is in minor units. */
 export type Movement = Pick<LedgerEntry, 'kind' | 'amount' | 'currency'>;
 
 const LIST = new Intl.ListFormat('en-GB');
-
-/** Omits declined transactions: they are in the ledger but moved no money. */
-export function movementsOf(ledger: readonly LedgerEntry[]): LedgerEntry[] {
-  return ledger.filter(({ status }) => status === 'Succeed');
-}
 
 /** Formats as "an authorization of 120.00 USD and a capture of 80.00 USD". */
 export function sentenceOfMovements(moved: readonly Movement[]): string {

@@ -1,7 +1,8 @@
+import { movements } from '../audit/ledger.js';
 import { workflowLink } from './context.js';
 import { knownBy, type DemoFlow, type Ending, type Expected, DemoStep, type Step } from './demo-step.js';
 import { sentenceOf } from './endings.js';
-import { movementFaults, movementsOf, sentenceOfMovements, type Movement } from './movements.js';
+import { movementFaults, sentenceOfMovements, type Movement } from './movements.js';
 import { orAborted } from './or-aborted.js';
 import type { FlowName } from './merchant.js';
 import type { DemoStack } from './demo-stack.js';
@@ -42,7 +43,7 @@ export async function runFlow(stack: DemoStack, flow: DemoFlow): Promise<FlowRep
     problems.push(messageOf(stack.signal.aborted ? stack.signal.reason : error));
   }
   try {
-    moved = movementsOf(await orAborted(step.ledger(), AbortSignal.timeout(LEDGER_LIMIT_MS)));
+    moved = movements(await orAborted(step.ledger(), AbortSignal.timeout(LEDGER_LIMIT_MS)));
     const sandbox = flow.where === undefined ? 'sandbox' : `${flow.where} sandbox`;
     step.step(`the ledger of the ${sandbox} shows ${sentenceOfMovements(moved)}`);
     problems.push(...movementFaults(moved, expectedOf(flow, outcome).moved));

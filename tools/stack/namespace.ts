@@ -11,6 +11,8 @@ const DAY_SECONDS = 86_400;
 /** Values of the API's `IndexedValueType`. */
 const TYPE_NUMBERS = { KEYWORD: 2, INT: 3, BOOL: 5, DATETIME: 6 } as const;
 
+type SearchAttributes = Readonly<Record<string, number | null>>;
+
 /** The namespace can't be used as it is. */
 class NamespaceError extends Error {
   override readonly name = 'NamespaceError';
@@ -28,7 +30,7 @@ export interface PreparedNamespace {
 export async function prepareNamespace(connection: Connection, namespace: string): Promise<PreparedNamespace> {
   const [retentionChanged] = await Promise.all([
     raiseRetention(connection, namespace),
-    registerSearchAttributes(connection, namespace),
+    listSearchAttributes(connection, namespace).then((found) => addSearchAttributes(connection, namespace, found)),
   ]);
   return { effective: retentionChanged ? sleep(NAMESPACE_CACHE_MS) : Promise.resolve() };
 }
@@ -51,9 +53,19 @@ async function raiseRetention(connection: Connection, namespace: string): Promis
   return true;
 }
 
-async function registerSearchAttributes(connection: Connection, namespace: string): Promise<void> {
-  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-  const registered = customAttributes ?? {};
+async function listSearchAttributes(connection: Connection, namespace: string): Promise<SearchAttributes> {
+  return (await connection.operatorService.listSearchAttributes({ namespace })).customAttributes ?? {};
+}
+
+/**
+ * Registers the search attributes that are not registered yet.
+ * @throws NamespaceError if one is registered with another type
+ */
+export async function addSearchAttributes(
+  connection: Connection,
+  namespace: string,
+  registered: SearchAttributes = {},
+): Promise<void> {
   const missing: Record<string, number> = {};
   const faults: string[] = [];
   for (const [name, type] of Object.entries(SEARCH_ATTRIBUTES)) {
