@@ -1,6 +1,5 @@
 import { mkdirSync, existsSync } from 'node:fs';
 import { relative } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
   ConfigError,
@@ -12,10 +11,11 @@ import {
 } from '../../src/config/index.js';
 import type { DemoContext, RunDemo } from '../demo/context.js';
 import { parseArguments, type StartArguments } from './arguments.js';
-import { listenForInterruption, type Interruption } from './interruption.js';
+import type { Interruption } from './interruption.js';
 import { childEnv, webhookEndpoint, temporalProfilePath } from './ready-process.js';
 import { claimRunFile, removeRunFile } from './run-file.js';
 import { readSettings, stateDirOf, type StackSettings, hostAndPort, urlOf, PORTS, type PortName } from './settings.js';
+import { exitCodeOf, print, printError, serve } from './serve.js';
 import { Stack } from './stack.js';
 
 export interface StartOptions {
@@ -24,24 +24,11 @@ export interface StartOptions {
   temporalPath: string;
 }
 
-/** Errors whose message suffices: a stack trace would only hide it. By name, so that nothing is loaded early. */
-const EXPLAINED = new Set([
-  'ArgumentError',
-  'BootError',
-  'ConfigError',
-  'NamespaceError',
-  'StackRunningError',
-  'StackSettingsError',
-]);
-
-const CTRL_C_MS = 250;
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
-const printError = (line: string): void => void process.stderr.write(`${line}\n`);
+const TEXTS = { onFault: 'everything is stopped', onKill: 'Killing what is left.' };
 
 /** Runs `npm start` after set-up. Resolves with the exit code once everything has stopped. */
 export async function startStack({ args, env, temporalPath }: StartOptions): Promise<number> {
-  try {
+  return await exitCodeOf(async () => {
     const wanted = parseArguments(args);
     const stateDir = stateDirOf(env);
     mkdirSync(stateDir, { recursive: true, mode: 0o700 });
@@ -55,14 +42,15 @@ export async function startStack({ args, env, temporalPath }: StartOptions): Pro
       for (const line of ignoredSettings(env)) print(line);
       const uiCapability = codecConfig.codecUiCapability;
       const stack = new Stack({ settings, uiCapability, temporalPath, env: children, runFile, say: print });
-      return await serve(stack, settings, wanted);
+      return await serve(stack, TEXTS, async (interruption) => {
+        const code = await run(stack, settings, wanted, interruption);
+        if (interruption.signal.aborted) print('Stopping ...');
+        return code;
+      });
     } finally {
       removeRunFile(stateDir);
     }
-  } catch (error) {
-    printError(explain(error));
-    return 1;
-  }
+  });
 }
 
 /** Reads the same configuration as the processes, so that every error is reported before anything is started. */
@@ -83,51 +71,18 @@ function readConfigs(env: NodeJS.ProcessEnv): { config: Config; codecConfig: Cod
   return { config, codecConfig };
 }
 
-async function serve(stack: Stack, settings: StackSettings, wanted: StartArguments): Promise<number> {
-  let faulty = false;
-  const onFault = (error: unknown): void => {
-    faulty = true;
-    printError(`A fault that nothing caught; everything is stopped: ${explain(error)}`);
-  };
-  const insist = (): void => {
-    printError('Killing what is left.');
-    // A killed process takes a moment to end, and no process of the stack may outlive this one.
-    void stack.killAll().finally(() => process.exit(1));
-  };
-  const interruption = listenForInterruption(insist, onFault);
-  // Also after an uncaught error, because no process of the stack may outlive this one.
-  process.once('exit', () => stack.killNow());
-  try {
-    const code = await bootAndRun(stack, settings, wanted, interruption);
-    if (interruption.signal.aborted) print('Stopping ...');
-    return faulty ? 1 : code;
-  } finally {
-    await stack.stop();
-  }
-}
-
-async function bootAndRun(
+async function run(
   stack: Stack,
   settings: StackSettings,
   { demo, exit }: StartArguments,
   { requested, signal }: Interruption,
 ): Promise<number> {
   const whenInterrupted = exit ? 1 : 0;
-  const booting = stack.boot();
-  try {
-    await Promise.race([booting, requested]);
-  } catch (error) {
-    // Ctrl-C goes to the whole group and may reach the children first. The boot has not failed then.
-    await Promise.race([requested, sleep(CTRL_C_MS)]);
-    if (!signal.aborted) throw error;
-  }
-  // The boot fails once the stack is stopped. That error is expected.
-  booting.catch(() => undefined);
   if (signal.aborted) return whenInterrupted;
   if (!demo) {
     print('ready');
   } else {
-    const demoing = runDemo(stack, settings, signal, print);
+    const demoing = runDemo(stack, settings, signal);
     const problems = await Promise.race([demoing, requested.then(() => [])]);
     if (signal.aborted) return whenInterrupted;
     for (const problem of problems) printError(`Not as it should be: ${problem}`);
@@ -139,18 +94,8 @@ async function bootAndRun(
   return 0;
 }
 
-function explain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return EXPLAINED.has(error.name) ? error.message : (error.stack ?? error.message);
-}
-
 /** Runs the guided demo against the stack. Returns one sentence for each flow with a wrong outcome. */
-async function runDemo(
-  stack: Stack,
-  settings: StackSettings,
-  signal: AbortSignal,
-  print: (line: string) => void,
-): Promise<readonly string[]> {
+async function runDemo(stack: Stack, settings: StackSettings, signal: AbortSignal): Promise<readonly string[]> {
   const entry = new URL('../demo/index.js', import.meta.url);
   if (!existsSync(fileURLToPath(entry))) return ['there is no demo in this build (tools/demo/index.ts)'];
   const context: DemoContext = {
