@@ -8,7 +8,7 @@ import { FlowDriver } from './driver/flow-driver.js';
 import { realOperator, type Operator } from './driver/operator.js';
 import { currencyOf, findingsOf, isFirst, type Findings } from './findings.js';
 import { randomOf } from './plan.js';
-import { recordEarlyEnd, type Scenario } from './scenarios/scenario.js';
+import { type Pick, runToEnd, type Scenario } from './scenarios/scenario.js';
 
 /** After this time a caller starts its next flow. The slow flow continues. */
 const TURN_LIMIT_MS = 3_000;
@@ -26,7 +26,7 @@ const QUICK_BELOW = 200;
 const BRIEF_HOLDS = { quick: '14 seconds', other: '70 seconds' } as const;
 
 /** Smallest amount of a flow, so that the sandbox doesn't decline a fifth of it. */
-const LEAST_AMOUNT = 30_000;
+export const LEAST_AMOUNT = 30_000;
 
 export interface CampaignOptions extends Omit<DriverContext, 'limit' | 'addRecord'> {
   /** Scenarios to run, by turns. */
@@ -64,23 +64,20 @@ export class Campaign {
     if (signal.aborted) return;
     const { scenarios, units, seed, ...context } = this.#options;
     const { unit, scenario } = pairOf(number, units, scenarios, seed);
-    const record = newPaymentRecord({
-      number,
-      scenario: scenario.name,
-      profile: unit.name,
-      reference: `chaos-${unit.name}-${String(number).padStart(6, '0')}`,
-      // Every flow has a different amount, so an answer that belongs to another flow is detected.
-      amount: LEAST_AMOUNT + number,
-      currency: currencyOf(number, units.length),
-    });
-    this.#records.push(record);
     const ofFlow: DriverContext = {
       ...context,
       limit: () => this.#limit,
       addRecord: (part) => void this.#records.push(part),
     };
-    const driver = new FlowDriver(ofFlow, record, scenario.brief ? briefTwin(unit, BRIEF_HOLDS.other) : unit);
-    const running = this.#run(driver, scenario);
+    const driver = driverOf(ofFlow, scenario, unit, {
+      number,
+      reference: `chaos-${unit.name}-${String(number).padStart(6, '0')}`,
+      amount: LEAST_AMOUNT + number,
+      currency: currencyOf(number, units.length),
+    });
+    const random = randomOf(seed + number);
+    const pick: Pick = (values) => values[Math.floor(random() * values.length)] as (typeof values)[number];
+    const running = runToEnd(driver, () => scenario.run(driver, pick)).then(() => void this.#open.delete(driver));
     this.#open.set(driver, running);
     await Promise.race([running, sleep(TURN_LIMIT_MS)]);
   }
@@ -116,19 +113,6 @@ export class Campaign {
     this.#limit = 0;
   }
 
-  async #run(driver: FlowDriver, scenario: Scenario): Promise<void> {
-    const { record } = driver;
-    const random = randomOf(this.#options.seed + record.number);
-    try {
-      await scenario.run(driver, (values) => values[Math.floor(random() * values.length)] as (typeof values)[number]);
-      if (!record.terminated) await driver.ended();
-    } catch (error) {
-      recordEarlyEnd(record, error);
-    }
-    record.endedAt = Date.now();
-    this.#open.delete(driver);
-  }
-
   /** Settles flows one after the other, as an operator does. */
   async #operate(): Promise<void> {
     for (const driver of [...this.#open.keys()].filter(({ withoutReads }) => withoutReads)) {
@@ -151,6 +135,21 @@ export class Campaign {
     };
     await Promise.all(Array.from({ length: LOOKERS }, looker));
   }
+}
+
+/**
+ * The driver of a new flow, whose record it adds.
+ * @param known its amount is different for every flow, so an answer that belongs to another flow is detected
+ */
+export function driverOf(
+  context: DriverContext,
+  { name, brief }: { name: string; brief?: true },
+  unit: ProfileUnit,
+  known: { number: number; reference: string; amount: number; currency: string },
+): FlowDriver {
+  const record = newPaymentRecord({ ...known, scenario: name, profile: unit.name });
+  context.addRecord(record);
+  return new FlowDriver(context, record, brief ? briefTwin(unit, BRIEF_HOLDS.other) : unit);
 }
 
 /** Business units that the worker, the webhook handler and the sandbox need to run every scenario on every profile. */

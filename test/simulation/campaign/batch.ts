@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LONGEST_WAIT_MS } from '../../../src/contract/engine-port.js';
-import { newPaymentRecord, type PaymentRecord } from '../../../tools/audit/payment-record.js';
+import type { PaymentRecord } from '../../../tools/audit/payment-record.js';
 import type { DriverContext } from '../../../tools/chaos/driver/driver-context.js';
-import { FlowDriver } from '../../../tools/chaos/driver/flow-driver.js';
-import { unitsForScenarios } from '../../../tools/chaos/campaign.js';
-import { recordEarlyEnd } from '../../../tools/chaos/scenarios/scenario.js';
-import { briefTwin } from '../../../tools/stack/profile-units.js';
+import { driverOf, LEAST_AMOUNT, unitsForScenarios } from '../../../tools/chaos/campaign.js';
+import { runToEnd } from '../../../tools/chaos/scenarios/scenario.js';
 import { LIMITS } from '../engine/limits.js';
 import type { Run } from '../engine/run.js';
 import { createSimulation, type Simulation } from '../simulation.js';
@@ -31,8 +29,6 @@ const BEGINNING_MS = 20 * MINUTE_MS;
 const LIMIT_MS = 500 * DAY_MS;
 /** Ten times what a batch needs: a flow that goes round in circles ends it. */
 const MOST_FIRINGS = 200_000;
-const BRIEF_HOLD = '70 seconds';
-const LEAST_AMOUNT = 30_000;
 const CURRENCIES = ['USD', 'EUR', 'JPY', 'KWD'] as const;
 /** Plain payments beside each course of events, as most of a day's are: they share workers, schedule and disturbances. */
 const BESIDES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const;
@@ -165,26 +161,16 @@ async function runCourses(
   };
   const begin = async (number: number, own: Seeded, scenario: CampaignScenario, mark = ''): Promise<void> => {
     const unit = unitFor(number, plan, own);
-    const record = newPaymentRecord({
+    const driver = driverOf(parts, scenario, unit, {
       number,
-      scenario: scenario.name,
-      profile: unit.name,
       reference: `f${number}${mark}-${unit.name}`.slice(0, 32),
       amount: LEAST_AMOUNT + 10 * number,
       currency: own.pick(CURRENCIES),
     });
-    records.push(record);
-    const driver = new FlowDriver(parts, record, scenario.brief ? briefTwin(unit, BRIEF_HOLD) : unit);
     const context: ScenarioContext = { simulation, unit, random: own, counts, parts };
     await sleep(own.int(0, BEGINNING_MS));
     counts.add('scenario', scenario.name);
-    try {
-      await scenario.run(driver, (values) => own.pick(values), context);
-      if (!record.terminated) await driver.ended();
-    } catch (error) {
-      recordEarlyEnd(record, error);
-    }
-    record.endedAt = Date.now();
+    await runToEnd(driver, () => scenario.run(driver, (values) => own.pick(values), context));
   };
   await Promise.all(
     Array.from({ length: plan.courses }, (_, index) => plan.first + index).flatMap((number) => [

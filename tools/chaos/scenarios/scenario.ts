@@ -53,6 +53,18 @@ export function recordEarlyEnd(record: PaymentRecord, error: unknown): void {
   else if (record.operations.length === 0) record.neverStarted = true;
 }
 
+/** Runs a scenario until its flow has ended, and records when, and why if it ended early. */
+export async function runToEnd(driver: FlowDriver, run: () => Promise<void>): Promise<void> {
+  const { record } = driver;
+  try {
+    await run();
+    if (!record.terminated) await driver.ended();
+  } catch (error) {
+    recordEarlyEnd(record, error);
+  }
+  record.endedAt = Date.now();
+}
+
 /** A card whose first transaction succeeds, at once or after being pending. */
 export function goodCard(pick: Pick): string {
   return pick([CARDS.succeeds, CARDS.succeeds, CARDS.pendsThenSucceeds]);
