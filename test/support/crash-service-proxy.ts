@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as send, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { listenLocally } from '../../tools/stack/ports.js';
 import type { CrashStops } from './crash-stops.js';
 
 /** `payment-<reference>:<operation>:<sequence>`, or `payment-actions-<payment id>:<operation>:<sequence>` */
@@ -25,11 +25,8 @@ export async function openServiceProxy(stops: CrashStops): Promise<ServiceProxy>
   const server = createServer((incoming, outgoing) => {
     handle(incoming, outgoing).catch(() => incoming.socket.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-
   const proxy: ServiceProxy = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listenLocally(server),
     target: '',
     close() {
       server.close();

@@ -25,7 +25,7 @@ import { bundlePath, testServerPath } from './temporal.js';
 import { NOTIFY_SECRET, startCharge, type StartedCharge, tokenizedInput } from './virtual-charges.js';
 import { withRealAnswers } from './real-answers.js';
 import { awaitInSmallSteps } from './small-steps.js';
-import { type Answering, listenLocally } from './local-address.js';
+import { answerLocally, type Answering } from './local-address.js';
 import { isSimulated } from './which-engine.js';
 import { withoutDefaultTimeouts } from './without-default-timeouts.js';
 import { quietRuntime } from './quiet-runtime.js';
@@ -210,7 +210,7 @@ async function startSkippedTime({ billing = false, sticky = true }): Promise<Vir
       return () => held.delete(activity);
     },
     async listen(answer) {
-      const { url, close } = await listenLocally(answer);
+      const { url, close } = await answerLocally(answer);
       addresses.push(close);
       return url;
     },

@@ -2,8 +2,8 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { businessUnitsSetting, PLAIN_UNIT } from '../../tools/stack/profile-units.js';
 import { startReadyProcess, type ReadyProcess } from '../../tools/stack/ready-process.js';
+import { environmentOf } from '../../tools/stack/services.js';
 import { atFullCounts } from '../support/at-full-counts.js';
 import { chargeInput } from '../support/charges.js';
 import { fullOr } from '../support/counts.js';
@@ -44,19 +44,16 @@ afterAll(async () => {
 /** @param state a folder of its own: nothing tells one worker of what another has met */
 async function startLoopingWorker(state: string): Promise<ReadyProcess> {
   return await startReadyProcess(join(dir, 'dist', 'workers', 'worker.js'), {
-    env: {
-      HOLDFAST_STATE_DIR: join(dir, state),
-      HOLDFAST_API_BASE_URL: stack.sandboxUrl,
-      HOLDFAST_BUSINESS_UNITS: businessUnitsSetting([PLAIN_UNIT]),
-      HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
-      HOLDFAST_ENVIRONMENT: 'test',
-      HOLDFAST_LOG_LEVEL: 'warn',
-      HOLDFAST_STOP_SECONDS: '10',
-      HOLDFAST_TASK_QUEUES: 'payments',
-      HOLDFAST_WORKER_METRICS_PORT: '0',
-      TEMPORAL_ADDRESS: await temporalAddress(),
-      TEMPORAL_NAMESPACE: stack.namespace,
-    },
+    env: environmentOf({
+      engine: { address: await temporalAddress(), namespace: stack.namespace },
+      stateDir: join(dir, state),
+      env: {
+        HOLDFAST_API_BASE_URL: stack.sandboxUrl,
+        HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
+        HOLDFAST_STOP_SECONDS: '10',
+        HOLDFAST_TASK_QUEUES: 'payments',
+      },
+    }),
   });
 }
 

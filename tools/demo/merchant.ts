@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { FaultInput, SandboxControl } from '../../sandbox/control.js';
+import { listenLocally } from '../stack/ports.js';
 
 /** A notification of a subscription to the merchant. */
 interface Notification {
@@ -38,10 +38,8 @@ export async function openMerchant(secret: string): Promise<Merchant> {
       response.writeHead(204).end();
     })().catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}/subscriptions`,
+    url: `${await listenLocally(server)}/subscriptions`,
     notifications,
     get refused() {
       return refused;

@@ -1,4 +1,4 @@
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 
 /** A port of one of the stack's processes, and the setting that changes it. */
 export interface PortSpec {
@@ -32,6 +32,12 @@ export async function freePort(ip = '127.0.0.1'): Promise<number> {
   const port = await tryPort(0, ip);
   if (port === undefined) throw new Error(`No free port on ${ip}`);
   return port;
+}
+
+/** Makes an HTTP server listen on a free port of this machine alone. Returns its URL, without a path. */
+export async function listenLocally(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** Returns the port if it can be listened on, or undefined if it is taken or not allowed. */

@@ -94,6 +94,17 @@ export function namesNoOwner(unit: ProfileUnit): boolean {
   return unit.profile.echo_additional_details === false || offersNoReads(unit);
 }
 
+/** Headers of another program that calls the service with the unit's credentials. */
+export function headersOf({ appId, privateKey }: Pick<ProfileUnit, 'appId' | 'privateKey'>): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'app-id': appId,
+    'private-key': privateKey,
+    'x-svc-env': 'test',
+    'api-version': '1.3.0',
+  };
+}
+
 /** Value of `HOLDFAST_BUSINESS_UNITS` for these units. */
 export function businessUnitsSetting(units: readonly ProfileUnit[]): string {
   const entries = units.map(({ name, profile: _profile, ...unit }) => [name, unit]);

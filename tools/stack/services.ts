@@ -69,12 +69,11 @@ type Start = (file: string, env: NodeJS.ProcessEnv) => Promise<ReadyProcess>;
 async function startWith(start: Start, options: ServicesOptions, removeState: () => void): Promise<Services> {
   const { engine } = options;
   const units = [PLAIN_UNIT, ...(options.units ?? [])];
-  const base = environmentOf(options, units);
+  const base = { ...environmentOf(options, units), HOLDFAST_STOP_SECONDS: '5' };
   // First, as it takes whatever port is free: the others are told its address.
   const sandboxProcess = await start('sandbox/main.js', {
     ...base,
     HOLDFAST_STATE_DIR: options.stateDir,
-    HOLDFAST_SANDBOX_PORT: '0',
     ...options.sandboxEnv,
   });
   const sandboxUrl = sandboxProcess.url;
@@ -113,17 +112,21 @@ async function startWith(start: Start, options: ServicesOptions, removeState: ()
   };
 }
 
-function environmentOf({ engine, stateDir, env }: ServicesOptions, units: readonly ProfileUnit[]): NodeJS.ProcessEnv {
+/** Environment of a process beside that engine. It listens on whatever ports are free, and logs warnings. */
+export function environmentOf(
+  { engine, stateDir, env }: Pick<ServicesOptions, 'engine' | 'stateDir' | 'env'>,
+  units: readonly ProfileUnit[] = [PLAIN_UNIT],
+): NodeJS.ProcessEnv {
   return {
     HOLDFAST_STATE_DIR: stateDir,
     ...env,
     HOLDFAST_BUSINESS_UNITS: businessUnitsSetting(units),
     HOLDFAST_LOG_LEVEL: 'warn',
     HOLDFAST_ENVIRONMENT: 'test',
+    HOLDFAST_SANDBOX_PORT: '0',
     HOLDFAST_WEBHOOK_PORT: '0',
     HOLDFAST_WEBHOOK_METRICS_PORT: '0',
     HOLDFAST_WORKER_METRICS_PORT: '0',
-    HOLDFAST_STOP_SECONDS: '5',
     TEMPORAL_ADDRESS: engine.address,
     TEMPORAL_NAMESPACE: engine.namespace,
   };

@@ -3,8 +3,7 @@
  * that accepts every event at once; `listener` is the same handler mounted in `node:http`; `bare` only verifies the
  * signature.
  */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { Registry } from 'prom-client';
 import {
   createWebhookHandler,
@@ -14,6 +13,7 @@ import {
   verify,
   webhookListener,
 } from '../../../src/webhook/index.js';
+import { listenLocally } from '../../stack/ports.js';
 import { APP_ID, KEY } from './requests.js';
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -45,7 +45,7 @@ async function handler(): Promise<string> {
 }
 
 function listener(): Promise<string> {
-  return listening(createServer(webhookListener(makeHandler().handler)));
+  return listenLocally(createServer(webhookListener(makeHandler().handler)));
 }
 
 function bare(): Promise<string> {
@@ -59,13 +59,7 @@ function bare(): Promise<string> {
       response.end('{"result":"delivered"}');
     });
   });
-  return listening(server);
-}
-
-function listening(server: Server): Promise<string> {
-  return new Promise((resolve) =>
-    server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)),
-  );
+  return listenLocally(server);
 }
 
 const servers: Record<string, () => Promise<string>> = { bare, handler, listener };

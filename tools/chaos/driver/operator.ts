@@ -3,7 +3,7 @@ import type { SandboxControl } from '../../../sandbox/control.js';
 import { HoldfastError, type HoldfastClient } from '../../../src/client/index.js';
 import type { FlowStatus } from '../../../src/contract/messages.js';
 import type { LedgerEntry } from '../../audit/ledger.js';
-import { offersNoReads, type ProfileUnit } from '../../stack/profile-units.js';
+import { headersOf, offersNoReads, type ProfileUnit } from '../../stack/profile-units.js';
 import type { DriverContext } from './driver-context.js';
 
 interface OperatorParts {
@@ -196,17 +196,12 @@ export async function isOnFile(
   return customer !== undefined && (await read(`/customers/${customer.id}/payment-methods/${token}`)) !== undefined;
 }
 
-/** Headers of another program that calls the service with the unit's credentials. */
-function headersOf({ appId, privateKey }: ProfileUnit): Record<string, string> {
-  return { 'app-id': appId, 'private-key': privateKey, 'x-svc-env': 'test', 'api-version': '1.3.0' };
-}
-
 /** Voids a payment in the service's back office, without a flow. The request may be lost. */
 export async function voidInBackOffice(
   { sandboxUrl, unit }: { sandboxUrl: string; unit: ProfileUnit },
   paymentId: string,
   key: string,
 ): Promise<Response> {
-  const headers = { ...headersOf(unit), 'idempotency-key': key, 'content-type': 'application/json' };
+  const headers = { ...headersOf(unit), 'idempotency-key': key };
   return await fetch(new URL(`/payments/${paymentId}/voids`, sandboxUrl), { method: 'POST', headers, body: '{}' });
 }

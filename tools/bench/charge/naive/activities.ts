@@ -1,3 +1,6 @@
+import { DEFAULT_UNIT } from '../../../../sandbox/control.js';
+import { headersOf } from '../../../stack/profile-units.js';
+
 /** Input of the baseline: only what its two calls need. */
 export interface NaiveCharge {
   reference: string;
@@ -11,18 +14,8 @@ export type NaiveActivities = ReturnType<typeof createNaiveActivities>;
 /** Uses plain fetch, as a first implementation would. */
 export function createNaiveActivities(baseUrl: string) {
   const post = async (path: string, key: string, body: object): Promise<{ id: string }> => {
-    const answer = await fetch(`${baseUrl}${path}`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'api-version': '1.3.0',
-        'x-svc-env': 'test',
-        'app-id': 'holdfast-sandbox',
-        'private-key': 'sandbox-private-key',
-        'idempotency-key': key,
-      },
-      body: JSON.stringify(body),
-    });
+    const headers = { ...headersOf(DEFAULT_UNIT), 'idempotency-key': key };
+    const answer = await fetch(`${baseUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
     if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
     return (await answer.json()) as { id: string };
   };
