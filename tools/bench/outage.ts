@@ -3,21 +3,14 @@
  * `--refunds` (50) wait while it answers 503, and its unit is set to `--per-second` (50) calls. Prints the busiest
  * second and, by class, when its calls left.
  */
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Client, Connection } from '@temporalio/client';
-import { SandboxControl } from '../../sandbox/control.js';
-import { HoldfastClient } from '../../src/client/holdfast-client.js';
-import { createDataConverter } from '../../src/security/data-converter.js';
-import { parseKeyRing } from '../../src/security/key-ring.js';
-import { businessUnitsSetting, PLAIN_UNIT } from '../stack/profile-units.js';
+import { DEFAULT_UNIT } from '../../sandbox/control.js';
+import { movements } from '../audit/ledger.js';
 import { startBenchStack } from './support/bench-stack.js';
-import { startFront } from './support/front.js';
+import { chargeInput, tokensFor } from './support/payments.js';
 import { percentile, runJobs, table } from './support/stats.js';
 
-const NAMESPACE = 'outage';
-const CARD = '4111111111111111';
 /** Callers at a time: each waits a second for an answer that does not come. */
 const CALLERS = 200;
 const WAIT = { waitFor: '1 second' } as const;
@@ -38,31 +31,27 @@ interface Passed {
   kind: "buyers' POSTs" | 'refunds' | 'reads';
 }
 
-const keys = `bench:${randomBytes(32).toString('base64')}`;
-const stack = await startBenchStack({ namespaces: [NAMESPACE], keys });
+const stack = await startBenchStack(['outage']);
+const { sandbox } = stack;
 /** Commands that Temporal did not take in time. */
 let refusals = 0;
 const passed: Passed[] = [];
 let isDown = false;
-const service = await startFront(stack.sandboxUrl, async ({ method, url = '/' }, response, pass) => {
+const url = await stack.front(async ({ method, url: path }, response, pass) => {
   if (isDown) return void response.writeHead(503).end();
-  const kind = method === 'GET' ? 'reads' : url.endsWith('/refunds') ? 'refunds' : "buyers' POSTs";
+  const kind = method === 'GET' ? 'reads' : path?.endsWith('/refunds') ? 'refunds' : "buyers' POSTs";
   passed.push({ at: Date.now(), kind });
   await pass();
 });
-const sandbox = new SandboxControl(stack.sandboxUrl);
-const units = JSON.parse(businessUnitsSetting([PLAIN_UNIT])) as { default: object };
-await stack.start('workers/worker.js', NAMESPACE, {
+await stack.start('workers/worker.js', {
   env: {
-    HOLDFAST_API_BASE_URL: service.url,
+    HOLDFAST_API_BASE_URL: url,
     // Calls that are held back would be logged one by one.
     HOLDFAST_LOG_LEVEL: 'error',
-    HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { ...units.default, callsPerSecond: perSecond } }),
+    HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { ...DEFAULT_UNIT, callsPerSecond: perSecond } }),
   },
 });
-const connection = await Connection.connect({ address: stack.address });
-const dataConverter = createDataConverter(parseKeyRing(keys));
-const holdfast = new HoldfastClient(new Client({ connection, namespace: NAMESPACE, dataConverter }));
+const { holdfast } = await stack.connect();
 
 try {
   await charge('paid', refunds, '1 minute');
@@ -84,28 +73,17 @@ try {
   passed.length = 0;
   isDown = false;
   const since = Date.now();
-  while ((await made()) < refunds * 2 + flows) await sleep(1_000);
+  while (movements(await sandbox.ledger()).length < refunds * 2 + flows) await sleep(1_000);
   report(since);
 } finally {
-  await connection.close();
-  service.close();
   await stack.stop();
 }
 
 async function charge(label: string, count: number, waitFor: `${number} ${'second' | 'minute'}`): Promise<void> {
-  const tokens = await Promise.all(Array.from({ length: count }, () => sandbox.tokenize(CARD)));
+  const tokens = await tokensFor(sandbox, count);
   await runJobs(count, CALLERS, async (index) => {
-    const paymentMethod = { type: 'tokenized', token: tokens[index]?.token ?? '' } as const;
-    await holdfast.charge(
-      { reference: `${label}-${index}`, amount: 6_000, currency: 'USD', paymentMethod },
-      { waitFor },
-    );
+    await holdfast.charge(chargeInput(`${label}-${index}`, tokens[index]), { waitFor });
   });
-}
-
-/** Transactions that have moved money. */
-async function made(): Promise<number> {
-  return (await sandbox.ledger()).filter(({ status }) => status === 'Succeed').length;
 }
 
 function report(since: number): void {

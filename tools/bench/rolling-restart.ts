@@ -3,53 +3,28 @@
  * `--callers` (16) and while each call of the service takes `--ms` (2000). Prints what the callers were answered, which requests
  * were cut off, and which keys were sent more than once.
  */
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { Client, Connection } from '@temporalio/client';
-import { SandboxControl } from '../../sandbox/control.js';
-import { HoldfastClient } from '../../src/client/holdfast-client.js';
-import { createDataConverter } from '../../src/security/data-converter.js';
-import { parseKeyRing } from '../../src/security/key-ring.js';
-import { businessUnitsSetting, PLAIN_UNIT } from '../stack/profile-units.js';
 import { startBenchStack } from './support/bench-stack.js';
-import { startFront } from './support/front.js';
-import { percentile, table } from './support/stats.js';
+import { CARD, chargeInput } from './support/payments.js';
+import { numbersOf, percentile, table } from './support/stats.js';
 
-const NAMESPACE = 'rolling-restart';
-const CARD = '4111111111111111';
 /** ms under load before, between and after the restarts. */
 const BETWEEN_MS = 10_000;
 
-const { values } = parseArgs({
-  options: {
-    restarts: { type: 'string', default: '4' },
-    callers: { type: 'string', default: '16' },
-    ms: { type: 'string', default: '2000' },
-  },
-});
-const [restarts, callers, delayMs] = [Number(values.restarts), Number(values.callers), Number(values.ms)];
-
-const keys = `bench:${randomBytes(32).toString('base64')}`;
-const stack = await startBenchStack({ namespaces: [NAMESPACE], keys });
+const { restarts, callers, ms: delayMs } = numbersOf({ restarts: 4, callers: 16, ms: 2_000 });
+const stack = await startBenchStack(['rolling-restart']);
 const sent = new Map<string, number>();
 let cutOff = 0;
-const service = await startFront(stack.sandboxUrl, async ({ method, headers }, response, pass) => {
+const url = await stack.front(async ({ method, headers }, response, pass) => {
   const key = headers['idempotency-key'];
   if (method === 'POST' && typeof key === 'string') sent.set(key, (sent.get(key) ?? 0) + 1);
   response.once('close', () => (cutOff += response.writableFinished ? 0 : 1));
   await sleep(delayMs);
   await pass();
 });
-const sandbox = new SandboxControl(stack.sandboxUrl);
-const startWorker = () =>
-  stack.start('workers/worker.js', NAMESPACE, {
-    env: { HOLDFAST_API_BASE_URL: service.url, HOLDFAST_BUSINESS_UNITS: businessUnitsSetting([PLAIN_UNIT]) },
-  });
+const startWorker = () => stack.start('workers/worker.js', { env: { HOLDFAST_API_BASE_URL: url } });
 const workers = [await startWorker(), await startWorker()];
-const connection = await Connection.connect({ address: stack.address });
-const dataConverter = createDataConverter(parseKeyRing(keys));
-const holdfast = new HoldfastClient(new Client({ connection, namespace: NAMESPACE, dataConverter }));
+const { holdfast } = await stack.connect();
 
 interface CallerAnswer {
   status: string;
@@ -63,12 +38,10 @@ try {
   let goesOn = true;
   const lanes = Array.from({ length: callers }, async (_, lane) => {
     for (let n = 0; goesOn; n += 1) {
-      const { token } = await sandbox.tokenize(CARD);
-      const paymentMethod = { type: 'tokenized', token } as const;
+      const { token } = await stack.sandbox.tokenize(CARD);
       const begun = performance.now();
       const wasQuiet = isQuiet;
-      const input = { reference: `lane-${lane}-${n}`, amount: 6_000, currency: 'USD', paymentMethod };
-      const { status } = await holdfast.charge(input, { waitFor: '30 seconds' });
+      const { status } = await holdfast.charge(chargeInput(`lane-${lane}-${n}`, token), { waitFor: '30 seconds' });
       answers.push({ status, ms: performance.now() - begun, isQuiet: wasQuiet && isQuiet });
     }
   });
@@ -86,8 +59,6 @@ try {
   await Promise.all(lanes);
   report(answers, stops);
 } finally {
-  await connection.close();
-  service.close();
   await stack.stop();
 }
 

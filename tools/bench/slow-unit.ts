@@ -3,20 +3,13 @@
  * at concurrency 4, alone and beside callers of a unit whose service takes `--ms` (10000) for each call. By turns, on
  * one stack; medians of the rounds. `--rounds` (5), `--charges` per leg (100), `--callers` (`128,400`).
  */
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Client, Connection } from '@temporalio/client';
-import { SandboxControl } from '../../sandbox/control.js';
-import { HoldfastClient } from '../../src/client/holdfast-client.js';
-import { createDataConverter } from '../../src/security/data-converter.js';
-import { parseKeyRing } from '../../src/security/key-ring.js';
 import { addUnits, businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from '../stack/profile-units.js';
 import { startBenchStack } from './support/bench-stack.js';
-import { startFront } from './support/front.js';
+import { CARD, chargeInput, pay, tokensFor, WAIT } from './support/payments.js';
 import { median, percentile, runJobs, table } from './support/stats.js';
 
-const NAMESPACE = 'slow-unit';
 const SLOW_UNIT: ProfileUnit = {
   ...PLAIN_UNIT,
   name: 'slow',
@@ -24,7 +17,6 @@ const SLOW_UNIT: ProfileUnit = {
   privateKey: 'bench-slow-private-key',
   publicKey: 'bench-slow-public-key',
 };
-const CARD = '4111111111111111';
 const CONCURRENCY = 4;
 /** Callers of the slow unit begin one after the other within this, and their first calls have ended after the second. */
 const BEGINNING_MS = 10_000;
@@ -40,20 +32,26 @@ const { values } = parseArgs({
 });
 const [rounds, charges, delayMs] = [Number(values.rounds), Number(values.charges), Number(values.ms)];
 const beside = [0, ...values.callers.split(',').map(Number)];
-const keys = `bench:${randomBytes(32).toString('base64')}`;
-const stack = await startBenchStack({ namespaces: [NAMESPACE], keys });
-const service = await startSlowService(stack.sandboxUrl, delayMs);
-const sandbox = new SandboxControl(stack.sandboxUrl);
-await addUnits(sandbox, [SLOW_UNIT], undefined);
-await stack.start('workers/worker.js', NAMESPACE, {
-  env: {
-    HOLDFAST_API_BASE_URL: service.url,
-    HOLDFAST_BUSINESS_UNITS: businessUnitsSetting([PLAIN_UNIT, SLOW_UNIT]),
-  },
+const stack = await startBenchStack(['slow-unit']);
+const { sandbox } = stack;
+/** Calls of the slow unit that the service had at once. */
+const slowCalls = { now: 0, most: 0 };
+const url = await stack.front(async ({ headers }, _response, pass) => {
+  const isSlow = headers['app-id'] === SLOW_UNIT.appId;
+  slowCalls.now += isSlow ? 1 : 0;
+  slowCalls.most = Math.max(slowCalls.most, slowCalls.now);
+  try {
+    await sleep(isSlow ? delayMs : 0);
+    await pass();
+  } finally {
+    slowCalls.now -= isSlow ? 1 : 0;
+  }
 });
-const connection = await Connection.connect({ address: stack.address });
-const dataConverter = createDataConverter(parseKeyRing(keys));
-const holdfast = new HoldfastClient(new Client({ connection, namespace: NAMESPACE, dataConverter }));
+await addUnits(sandbox, [SLOW_UNIT], undefined);
+await stack.start('workers/worker.js', {
+  env: { HOLDFAST_API_BASE_URL: url, HOLDFAST_BUSINESS_UNITS: businessUnitsSetting([PLAIN_UNIT, SLOW_UNIT]) },
+});
+const { holdfast } = await stack.connect();
 
 interface Leg {
   charges: number[];
@@ -69,34 +67,23 @@ try {
       const label = `${round}-beside-${callers}`;
       const stop = callUntilStopped(callers, label);
       if (callers > 0) await sleep(SETTLE_MS);
-      service.most = 0;
-      legs.get(callers)?.push({ ...(await leg(label, charges)), mostSlowCalls: service.most });
+      slowCalls.most = 0;
+      legs.get(callers)?.push({ ...(await leg(label, charges)), mostSlowCalls: slowCalls.most });
       await stop();
     }
   }
   report(legs);
 } finally {
-  await connection.close();
-  service.close();
   await stack.stop();
 }
 
 async function leg(label: string, count: number): Promise<Pick<Leg, 'charges' | 'refunds'>> {
-  const payments: string[] = [];
-  const tokens = await Promise.all(Array.from({ length: count }, () => sandbox.tokenize(CARD)));
-  const charged = await runJobs(count, CONCURRENCY, async (index) => {
-    const paymentMethod = { type: 'tokenized', token: tokens[index]?.token ?? '' } as const;
-    const input = { reference: `quick-${label}-${index}`, amount: 6_000, currency: 'USD', paymentMethod };
-    const { status } = await holdfast.charge(input, { waitFor: '2 minutes' });
-    if (status !== 'succeeded') throw new Error(`${input.reference}: ${status}`);
-    payments[index] = input.reference;
-  });
+  const tokens = await tokensFor(sandbox, count);
+  const nameOf = (index: number): string => `quick-${label}-${index}`;
+  const charged = await runJobs(count, CONCURRENCY, (index) => pay(holdfast, nameOf(index), tokens[index]));
   const refunded = await runJobs(count, CONCURRENCY, async (index) => {
-    const reference = payments[index] ?? '';
-    const { status, ...rest } = await holdfast.refund(
-      { payment: reference, commandId: 'all' },
-      { waitFor: '2 minutes' },
-    );
+    const reference = nameOf(index);
+    const { status, ...rest } = await holdfast.refund({ payment: reference, commandId: 'all' }, WAIT);
     if (status !== 'succeeded') throw new Error(`refund of ${reference}: ${status} ${JSON.stringify(rest)}`);
   });
   return { charges: charged, refunds: refunded };
@@ -109,15 +96,9 @@ function callUntilStopped(callers: number, label: string): () => Promise<void> {
     await sleep((lane * BEGINNING_MS) / callers);
     for (let n = 0; goesOn; n += 1) {
       const { token } = await sandbox.tokenize({ cardNumber: CARD, publicKey: SLOW_UNIT.publicKey });
-      const input = {
-        reference: `slow-${label}-${lane}-${n}`,
-        businessUnit: SLOW_UNIT.name,
-        amount: 6_000,
-        currency: 'USD',
-        paymentMethod: { type: 'tokenized', token },
-      } as const;
-      let { status } = await holdfast.charge(input, { waitFor: '2 minutes' });
-      while (status === 'unknown') ({ status } = await holdfast.charge(input, { waitFor: '2 minutes' }));
+      const input = { ...chargeInput(`slow-${label}-${lane}-${n}`, token), businessUnit: SLOW_UNIT.name };
+      let { status } = await holdfast.charge(input, WAIT);
+      while (status === 'unknown') ({ status } = await holdfast.charge(input, WAIT));
       if (status !== 'succeeded') throw new Error(`${input.reference}: ${status}`);
     }
   });
@@ -145,22 +126,4 @@ function report(legs: ReadonlyMap<number, readonly Leg[]>): void {
   );
   console.log(`the other unit takes ${delayMs} ms. x: of the p99 beside 0 callers.\n`);
   console.log(table(rows));
-}
-
-/** The sandbox, behind one address for all units, at which the calls of one are slow. */
-async function startSlowService(target: string, ms: number) {
-  const calls = { most: 0 };
-  let now = 0;
-  const front = await startFront(target, async ({ headers }, _response, pass) => {
-    const isSlow = headers['app-id'] === SLOW_UNIT.appId;
-    now += isSlow ? 1 : 0;
-    calls.most = Math.max(calls.most, now);
-    try {
-      await sleep(isSlow ? ms : 0);
-      await pass();
-    } finally {
-      now -= isSlow ? 1 : 0;
-    }
-  });
-  return Object.assign(calls, front);
 }

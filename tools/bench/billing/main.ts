@@ -5,20 +5,12 @@
  * `--checkouts <n>` per second (5), `--seconds <n>` without a burst in each round (180), `--jitter <n>` seconds (900,
  * the subscription default), `--rate <n>` calls per second of the billing queue (10, the default). `--full`: 10000.
  */
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
-import { HoldfastClient } from '../../../src/client/holdfast-client.js';
-import { DEFAULT_UNIT, SandboxControl } from '../../../sandbox/control.js';
-import { createDataConverter } from '../../../src/security/data-converter.js';
-import { parseKeyRing } from '../../../src/security/key-ring.js';
 import { startBenchStack } from '../support/bench-stack.js';
 import { numbersOf, median, percentile, table } from '../support/stats.js';
-import type { ReadyProcess } from '../../stack/ready-process.js';
 import { checkouts, type Measured } from './checkouts.js';
 import { type Burst, costOfPeriod, openBurst, openTypical, storeCards, wronglyBilled } from './subscriptions.js';
 
-const NAMESPACE = 'billing';
 const TARGET = 1.5;
 const MINUTE_MS = 60_000;
 /** If a burst takes longer than this after its due time, a bill was lost. */
@@ -43,14 +35,10 @@ interface Round {
   billed: readonly number[];
 }
 
-const keys = `bench:${randomBytes(32).toString('base64')}`;
-const stack = await startBenchStack({ namespaces: [NAMESPACE], keys });
-const connection = await Connection.connect({ address: stack.address });
-const dataConverter = createDataConverter(parseKeyRing(keys));
-const temporal = new Client({ connection, namespace: NAMESPACE, dataConverter });
-const holdfast = new HoldfastClient(temporal);
-const sandbox = new SandboxControl(stack.sandboxUrl);
-const workers = await Promise.all(['payments', 'billing'].map(startWorker));
+const stack = await startBenchStack(['billing']);
+const { sandbox } = stack;
+const { temporal, holdfast } = await stack.connect();
+await Promise.all(['payments', 'billing'].map(startWorker));
 try {
   const cards = await storeCards(sandbox, stack.sandboxUrl, count);
   await checkouts({ holdfast, sandbox }, load.checkouts, 'warm', until(Date.now() + 10_000));
@@ -71,19 +59,12 @@ try {
   for (const sentence of violations) console.error(sentence);
   if (violations.length > 0) process.exitCode = 1;
 } finally {
-  await Promise.all(workers.map((worker) => worker.kill()));
-  await holdfast.close();
   await stack.stop();
 }
 
-async function startWorker(queues: string): Promise<ReadyProcess> {
-  const { appId, privateKey } = DEFAULT_UNIT;
-  return await stack.start('workers/worker.js', NAMESPACE, {
-    env: {
-      HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { appId, privateKey } }),
-      HOLDFAST_TASK_QUEUES: queues,
-      HOLDFAST_BILLING_CALLS_PER_SECOND: String(rate),
-    },
+async function startWorker(queues: string): Promise<void> {
+  await stack.start('workers/worker.js', {
+    env: { HOLDFAST_TASK_QUEUES: queues, HOLDFAST_BILLING_CALLS_PER_SECOND: String(rate) },
   });
 }
 

@@ -4,7 +4,9 @@ import { subscriptionWorkflowId } from '../../../src/contract/names.js';
 import type { SubscriptionInput } from '../../../src/contract/subscription.js';
 import { createDispatcher, ProviderClient } from '../../../src/provider/index.js';
 import { DEFAULT_UNIT, type SandboxControl } from '../../../sandbox/control.js';
+import { groupBy, type LedgerEntry, movements } from '../../audit/ledger.js';
 import { billableActions } from '../support/billable-actions.js';
+import { CARD } from '../support/payments.js';
 import { runJobs } from '../support/stats.js';
 
 const DAY_MS = 86_400_000;
@@ -24,7 +26,7 @@ export async function storeCards(sandbox: SandboxControl, url: string, subscript
   const cards: Card[] = [];
   await runJobs(Math.ceil(subscriptions / PER_CUSTOMER), 8, async (index) => {
     const { data } = await provider.createCustomer({ customerReference: `bench-${index}` });
-    const { token } = await sandbox.tokenize('4111111111111111');
+    const { token } = await sandbox.tokenize(CARD);
     await provider.storePaymentMethod(data.id, token);
     cards.push({ customerId: data.id, token });
   });
@@ -71,17 +73,15 @@ function inputOf(dueAt: number, card: Card): Omit<SubscriptionInput, 'reference'
 /** One sentence for each subscription that does not have exactly one successful charge in the ledger. */
 export function wronglyBilled(
   { references }: Burst,
-  ledger: Awaited<ReturnType<SandboxControl['ledger']>>,
+  ledger: readonly LedgerEntry[],
 ): { sentences: string[]; billedAt: number[] } {
-  const billed = new Map<string, number[]>(references.map((reference) => [reference, []]));
-  for (const { kind, status, reconciliation_id: id, created, amount } of ledger) {
-    if (kind !== 'charge' || status !== 'Succeed' || id === null || amount !== AMOUNT) continue;
-    billed.get(id.split('.')[0] ?? '')?.push(Number(created));
-  }
-  const sentences = [...billed].flatMap(([reference, times]) =>
-    times.length === 1 ? [] : [`${reference} was billed ${times.length} times`],
-  );
-  return { sentences, billedAt: [...billed.values()].flat().sort((a, b) => a - b) };
+  const charges = movements(ledger).filter(({ kind, amount }) => kind === 'charge' && amount === AMOUNT);
+  const billed = groupBy(charges, ({ reconciliation_id: id }) => id?.split('.')[0]);
+  const timesOf = (reference: string): number[] => (billed.get(reference) ?? []).map(({ created }) => Number(created));
+  const sentences = references
+    .filter((reference) => timesOf(reference).length !== 1)
+    .map((reference) => `${reference} was billed ${timesOf(reference).length} times`);
+  return { sentences, billedAt: references.flatMap(timesOf).sort((a, b) => a - b) };
 }
 
 export interface Cost {

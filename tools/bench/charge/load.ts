@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
-import { DEFAULT_UNIT, SandboxControl } from '../../../sandbox/control.js';
-import { HoldfastClient } from '../../../src/client/holdfast-client.js';
-import { createDataConverter } from '../../../src/security/data-converter.js';
-import { parseKeyRing } from '../../../src/security/key-ring.js';
-import { addUnits, businessUnitsSetting, type ProfileUnit } from '../../stack/profile-units.js';
+import { Client } from '@temporalio/client';
+import type { SandboxControl } from '../../../sandbox/control.js';
+import { addUnits, businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from '../../stack/profile-units.js';
 import type { BenchStack } from '../support/bench-stack.js';
 import { cpuMs, memoryMb } from '../support/process-cost.js';
-import { percentile, runJobs } from '../support/stats.js';
+import { pay, tokensFor } from '../support/payments.js';
+import { type Percentiles, percentile, percentilesOf, runJobs } from '../support/stats.js';
 import type { NaiveCharge } from './naive/activities.js';
 import { NAIVE_TASK_QUEUE, type Variant } from './variants.js';
 
@@ -24,7 +22,6 @@ export interface Load {
    */
   send(count: number, concurrency: number, label: string): Promise<Sent>;
   workerMb(): number;
-  close(): Promise<void>;
 }
 
 interface Sent {
@@ -36,43 +33,39 @@ interface Sent {
   cpu: Record<ProcessName, number>;
 }
 
-export interface Figures {
+/** The percentiles are of a charge. */
+export interface Figures extends Percentiles {
   /** Charges per second at the concurrency of the leg. */
   perSecond: number;
-  /** Percentiles in ms of a charge in that leg. */
-  p50: number;
-  p99: number;
   /** CPU time in ms per charge in that leg. */
   cpu: Record<ProcessName, number>;
 }
 
 /** The unit of each variant: events are sent for one of them alone. */
 const EVENTS_UNIT: ProfileUnit = {
-  name: 'default',
+  ...PLAIN_UNIT,
   appId: 'holdfast-bench-events',
   privateKey: 'bench-events-private-key',
   publicKey: 'bench-events-public-key',
-  profile: {},
 };
-const SILENT_UNIT: ProfileUnit = { name: 'default', ...DEFAULT_UNIT, profile: {} };
 
 /** @param program file of the worker below `dist/`, if not the variant's own */
 export async function openLoad(
   stack: BenchStack,
   variant: Variant,
-  keys: string,
   { program, env = {} }: { program?: string; env?: Readonly<Record<string, string>> } = {},
 ): Promise<Load> {
-  const connection = await Connection.connect({ address: stack.address });
-  const client = clientOf(connection, variant, keys);
-  const holdfast = new HoldfastClient(client);
-  const sandbox = new SandboxControl(stack.sandboxUrl);
-  const unit = variant === 'events' ? EVENTS_UNIT : SILENT_UNIT;
-  const own = { ...env, HOLDFAST_BUSINESS_UNITS: businessUnitsSetting([unit]) };
-  const handler = variant === 'events' ? await stack.start('workers/webhook.js', variant, { env: own }) : undefined;
+  const namespace = variant;
+  const { temporal, holdfast } = await stack.connect(namespace);
+  const { sandbox } = stack;
+  // Nothing of the baseline is encrypted.
+  const client = variant === 'naive' ? new Client({ connection: temporal.connection, namespace }) : temporal;
+  const unit = variant === 'events' ? EVENTS_UNIT : PLAIN_UNIT;
+  const own = { namespace, env: { ...env, HOLDFAST_BUSINESS_UNITS: businessUnitsSetting([unit]) } };
+  const handler = variant === 'events' ? await stack.start('workers/webhook.js', own) : undefined;
   if (handler !== undefined) await addUnits(sandbox, [unit], new URL('/webhooks', handler.url).href);
   const usual = variant === 'naive' ? 'tools/bench/charge/worker.js' : 'workers/worker.js';
-  const worker = await stack.start(program ?? usual, variant, { args: [variant], env: own });
+  const worker = await stack.start(program ?? usual, { args: [variant], ...own });
   const pids: Partial<Record<ProcessName, number>> = {
     Temporal: stack.pids.temporal,
     worker: worker.process.pid ?? 0,
@@ -81,37 +74,29 @@ export async function openLoad(
     client: process.pid,
   };
 
-  const charge = async (reference: string, token: string): Promise<void> => {
+  const charge = async (reference: string, token = ''): Promise<void> => {
     if (variant === 'naive') {
-      const input: NaiveCharge = { reference, amount: 1095, currency: 'USD', token };
+      const input: NaiveCharge = { reference, amount: 6_000, currency: 'USD', token };
       const how = { workflowId: reference, taskQueue: NAIVE_TASK_QUEUE, args: [input] };
       await client.workflow.execute('naiveCharge', how);
       return;
     }
-    const paymentMethod = { type: 'tokenized', token } as const;
-    const input = { reference, amount: 1095, currency: 'USD', paymentMethod };
-    const outcome = await holdfast.charge(input, { waitFor: '2 minutes' });
-    if (outcome.status !== 'succeeded') throw new Error(`${reference}: ${outcome.status}`);
+    await pay(holdfast, reference, token);
   };
   const load: Load = {
     client,
     sandbox,
     async send(count, concurrency, label) {
-      const { publicKey } = unit;
-      const card = { cardNumber: '4111111111111111', publicKey };
-      const tokens = await Promise.all(Array.from({ length: count }, () => sandbox.tokenize(card)));
+      const tokens = await tokensFor(sandbox, count, unit.publicKey);
       const before = cpuOf(pids);
       const begun = performance.now();
-      const took = await runJobs(count, concurrency, (index) =>
-        charge(`${variant}-${label}-${index}`, tokens[index]?.token ?? ''),
-      );
+      const took = await runJobs(count, concurrency, (index) => charge(`${variant}-${label}-${index}`, tokens[index]));
       if (handler !== undefined) await allAcknowledged(sandbox);
       const ms = performance.now() - begun;
       const after = cpuOf(pids);
       return { took, ms, cpu: mapProcesses((name) => after[name] - before[name]) };
     },
     workerMb: () => memoryMb(worker.process.pid ?? 0),
-    close: async () => await connection.close(),
   };
   await load.send(32, 8, 'warm');
   return load;
@@ -127,8 +112,7 @@ export async function measure(load: Load, count: number, concurrency: number, la
   const { took, ms, cpu } = await load.send(count, concurrency, label);
   return {
     perSecond: (count * 1000) / ms,
-    p50: percentile(took, 50),
-    p99: percentile(took, 99),
+    ...percentilesOf(took),
     cpu: mapProcesses((name) => cpu[name] / count),
   };
 }
@@ -151,6 +135,16 @@ export function medianRound(rounds: readonly Round[]): Round {
     together: medianOf(rounds.map(({ together }) => together)),
     alone: medianOf(rounds.map(({ alone }) => alone)),
   };
+}
+
+/** Cells of a table by which one stack is compared with another: charges per second, and the median ms of one alone. */
+export function comparedCells(own: Round, base: Round): string[] {
+  return [
+    own.together.perSecond.toFixed(1),
+    (own.together.perSecond / base.together.perSecond).toFixed(2),
+    own.alone.p50.toFixed(1),
+    (own.alone.p50 / base.alone.p50).toFixed(2),
+  ];
 }
 
 /** The median of each figure over all legs. */
@@ -185,10 +179,4 @@ function cpuOf(pids: Partial<Record<ProcessName, number>>): Record<ProcessName, 
 
 function mapProcesses(value: (name: ProcessName) => number): Record<ProcessName, number> {
   return Object.fromEntries(PROCESSES.map((name) => [name, value(name)])) as Record<ProcessName, number>;
-}
-
-function clientOf(connection: Connection, namespace: Variant, keys: string): Client {
-  if (namespace === 'naive') return new Client({ connection, namespace });
-  const dataConverter = createDataConverter(parseKeyRing(keys));
-  return new Client({ connection, namespace, dataConverter });
 }

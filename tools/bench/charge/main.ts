@@ -6,7 +6,6 @@
  * `--rounds` (5), `--charges` per leg (600), `--variants` (`events,no-events,naive`), `--services` (`0,800,5000,brown-out`:
  * ms that each POST takes; `none` leaves them out), `--slow-charges` (256, at concurrency 128).
  */
-import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type { SandboxControl } from '../../../sandbox/control.js';
 import { billableActions } from '../support/billable-actions.js';
@@ -44,16 +43,14 @@ const { values } = parseArgs({
 const [rounds, charges, slowCharges] = [values.rounds, values.charges, values['slow-charges']].map(Number);
 const variants = VARIANTS.filter((variant) => values.variants.split(',').includes(variant));
 const services = values.services === 'none' ? [] : values.services.split(',');
-const keys = `bench:${randomBytes(32).toString('base64')}`;
-const stack = await startBenchStack({ namespaces: VARIANTS, keys });
+const stack = await startBenchStack(VARIANTS);
 const loads = new Map<Variant, Load>();
 try {
-  for (const variant of variants) loads.set(variant, await openLoad(stack, variant, keys));
+  for (const variant of variants) loads.set(variant, await openLoad(stack, variant));
   await measureVariants();
   const events = loads.get('events');
   if (events !== undefined && services.length > 0) await measureServices(events);
 } finally {
-  for (const load of loads.values()) await load.close();
   await stack.stop();
 }
 

@@ -3,31 +3,28 @@
  * readers, and one with the settings of `npm start` (those and a write-ahead log), interleaved. `--rounds` (5),
  * `--charges` (100).
  */
-import { randomBytes } from 'node:crypto';
 import { type BenchStack, SERVER_SETTINGS, type ServerSettings, startBenchStack } from '../support/bench-stack.js';
 import { numbersOf, table } from '../support/stats.js';
-import { CONCURRENCY, type Load, measureRound, medianRound, openLoad, type Round } from './load.js';
+import { comparedCells, CONCURRENCY, type Load, measureRound, medianRound, openLoad, type Round } from './load.js';
 import type { Variant } from './variants.js';
 
-const MEASURED: readonly Variant[] = ['naive', 'no-events'];
+const MEASURED = ['naive', 'no-events'] as const;
 
 const { rounds, charges } = numbersOf({ rounds: 5, charges: 100 });
-const keys = `bench:${randomBytes(32).toString('base64')}`;
 const stacks: BenchStack[] = [];
 const cells: { settings: ServerSettings; variant: Variant; load: Load; measured: Round[] }[] = [];
 try {
   for (const settings of SERVER_SETTINGS) {
-    const stack = await startBenchStack({ namespaces: MEASURED, keys, settings });
+    const stack = await startBenchStack(MEASURED, settings);
     stacks.push(stack);
     for (const variant of MEASURED) {
-      cells.push({ settings, variant, load: await openLoad(stack, variant, keys), measured: [] });
+      cells.push({ settings, variant, load: await openLoad(stack, variant), measured: [] });
     }
   }
   for (let round = 0; round < rounds; round += 1) {
     for (const cell of cells) cell.measured.push(await measureRound(cell.load, charges, round));
   }
   report();
-  for (const { load } of cells) await load.close();
 } finally {
   for (const stack of stacks) await stack.stop();
 }
@@ -36,15 +33,7 @@ function report(): void {
   const rows = [['server', 'charge', 'per s (c=32)', 'x shipped', 'p50 ms (c=1)', 'x shipped']];
   for (const { settings, variant, measured } of cells) {
     const base = medianRound(cells.find((cell) => cell.variant === variant)?.measured ?? []);
-    const own = medianRound(measured);
-    rows.push([
-      settings,
-      variant,
-      own.together.perSecond.toFixed(1),
-      (own.together.perSecond / base.together.perSecond).toFixed(2),
-      own.alone.p50.toFixed(1),
-      (own.alone.p50 / base.alone.p50).toFixed(2),
-    ]);
+    rows.push([settings, variant, ...comparedCells(medianRound(measured), base)]);
   }
   console.log(`Medians of ${rounds} interleaved rounds, ${charges} charges each at concurrency ${CONCURRENCY}.\n`);
   console.log(table(rows));

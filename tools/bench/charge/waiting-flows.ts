@@ -1,13 +1,14 @@
-import { randomUUID, randomBytes } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { MEMO_KEYS, PAYMENTS_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../../src/contract/names.js';
+import { listenLocally } from '../../stack/ports.js';
 import { startBenchStack } from '../support/bench-stack.js';
+import { chargeInput } from '../support/payments.js';
 import { runJobs, numbersOf, table } from '../support/stats.js';
-import { CONCURRENCY, type Load, measureRound, medianRound, openLoad, type Round } from './load.js';
+import { comparedCells, CONCURRENCY, type Load, measureRound, medianRound, openLoad, type Round } from './load.js';
 import { WAITING_UNIT } from './variants.js';
 
 interface WrongAmounts {
@@ -17,7 +18,7 @@ interface WrongAmounts {
 
 /** A service that creates every payment one minor unit too high, so that nothing is charged on it. */
 async function startWrongAmounts(): Promise<WrongAmounts> {
-  const server: Server = createServer((request, response) => {
+  const server = createServer((request, response) => {
     void json(request).then((body) => {
       const { amount, currency } = body as { amount: number; currency: string };
       const payment = {
@@ -31,21 +32,13 @@ async function startWrongAmounts(): Promise<WrongAmounts> {
       response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(payment));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+  return { url: await listenLocally(server), close: () => server.close() };
 }
 
 /** Starts `count` charges and waits until each of them waits for an operator, without a timer. */
 async function openWaitingFlows(client: Client, count: number): Promise<void> {
   await runJobs(count, 64, async (index) => {
-    const input = {
-      reference: `waiting-${index}`,
-      amount: 1095,
-      currency: 'USD',
-      businessUnit: WAITING_UNIT,
-      paymentMethod: { type: 'tokenized', token: randomUUID() },
-    };
+    const input = { ...chargeInput(`waiting-${index}`, randomUUID()), businessUnit: WAITING_UNIT };
     await client.workflow.start(WORKFLOW_TYPES.charge, {
       workflowId: paymentWorkflowId(input.reference),
       taskQueue: PAYMENTS_TASK_QUEUE,
@@ -66,9 +59,8 @@ async function openWaitingFlows(client: Client, count: number): Promise<void> {
  */
 
 const { rounds, charges, open } = numbersOf({ rounds: 5, charges: 200, open: 10_000 });
-const keys = `bench:${randomBytes(32).toString('base64')}`;
-const none = await startBenchStack({ namespaces: ['no-events'], keys });
-const many = await startBenchStack({ namespaces: ['no-events'], keys });
+const none = await startBenchStack(['no-events']);
+const many = await startBenchStack(['no-events']);
 const wrongAmounts = await startWrongAmounts();
 const worker = {
   program: 'tools/bench/charge/worker.js',
@@ -76,8 +68,8 @@ const worker = {
 };
 try {
   const cells: { name: string; load: Load; measured: Round[] }[] = [
-    { name: 'no open flow', load: await openLoad(none, 'no-events', keys, worker), measured: [] },
-    { name: `${open} open flows`, load: await openLoad(many, 'no-events', keys, worker), measured: [] },
+    { name: 'no open flow', load: await openLoad(none, 'no-events', worker), measured: [] },
+    { name: `${open} open flows`, load: await openLoad(many, 'no-events', worker), measured: [] },
   ];
   const [empty, full] = cells as [(typeof cells)[number], (typeof cells)[number]];
   const before = full.load.workerMb();
@@ -90,19 +82,10 @@ try {
   const rows = [['beside', 'per s (c=32)', 'x none', 'p50 ms (c=1)', 'x none', 'p99 ms', 'worker MB']];
   for (const { name, load, measured } of cells) {
     const own = medianRound(measured);
-    rows.push([
-      name,
-      own.together.perSecond.toFixed(1),
-      (own.together.perSecond / base.together.perSecond).toFixed(2),
-      own.alone.p50.toFixed(1),
-      (own.alone.p50 / base.alone.p50).toFixed(2),
-      own.alone.p99.toFixed(1),
-      String(load.workerMb()),
-    ]);
+    rows.push([name, ...comparedCells(own, base), own.alone.p99.toFixed(1), String(load.workerMb())]);
   }
   console.log(`Medians of ${rounds} interleaved rounds, ${charges} charges each at concurrency ${CONCURRENCY}.\n`);
   console.log(table(rows));
-  for (const { load } of cells) await load.close();
 } finally {
   wrongAmounts.close();
   await none.stop();

@@ -1,20 +1,34 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { SandboxControl } from '../../../sandbox/control.js';
+import { HoldfastClient } from '../../../src/client/holdfast-client.js';
+import { createDataConverter } from '../../../src/security/data-converter.js';
+import { parseKeyRing } from '../../../src/security/key-ring.js';
 import { startDevServer } from '../../stack/dev-server.js';
 import { startReadyProcess, type ReadyProcess } from '../../stack/ready-process.js';
+import { environmentOf } from '../../stack/services.js';
+import { startFront, type Handle } from './front.js';
 
 export interface BenchStack {
-  readonly address: string;
+  readonly sandbox: SandboxControl;
   readonly sandboxUrl: string;
   /** Process ids, for what they cost. */
   readonly pids: { readonly temporal: number; readonly sandbox: number };
-  /** Starts a file of `dist/` with the stack's addresses in its environment. */
-  start(file: string, namespace: string, options?: ProgramOptions): Promise<ReadyProcess>;
+  /** Starts a file of `dist/` with the stack's addresses and keys in its environment. */
+  start(file: string, options?: ProgramOptions): Promise<ReadyProcess>;
+  /** Puts an address in front of the sandbox. Returns its URL. */
+  front(handle: Handle): Promise<string>;
+  /** @param namespace default: the first one */
+  connect(namespace?: string): Promise<{ temporal: Client; holdfast: HoldfastClient }>;
   stop(): Promise<void>;
 }
 
 interface ProgramOptions {
+  /** Default: the first one. */
+  namespace?: string;
   args?: readonly string[];
   env?: Readonly<Record<string, string>>;
 }
@@ -22,51 +36,48 @@ interface ProgramOptions {
 export const SERVER_SETTINGS = ['as shipped', 'faster readers', 'as npm start has it'] as const;
 export type ServerSettings = (typeof SERVER_SETTINGS)[number];
 
-export interface BenchStackOptions {
-  namespaces: readonly string[];
-  keys: string;
-  /** Default: the settings of `npm start`. */
-  settings?: ServerSettings;
-}
-
-/** Starts one dev server and one sandbox on free ports. Their data is deleted afterwards. */
-export async function startBenchStack(options: BenchStackOptions): Promise<BenchStack> {
+/** Starts one dev server and one sandbox on free ports, with a key of their own. Their data is deleted afterwards. */
+export async function startBenchStack(
+  namespaces: readonly [string, ...string[]],
+  settings: ServerSettings = 'as npm start has it',
+): Promise<BenchStack> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  const started: ReadyProcess[] = [];
-  const start = async (file: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<ReadyProcess> => {
-    const one = await startReadyProcess(`dist/${file}`, { args, env: { ...process.env, ...env }, showErrors: true });
-    started.push(one);
-    return one;
-  };
-
-  const { settings = 'as npm start has it' } = options;
+  const keys = `bench:${randomBytes(32).toString('base64')}`;
   const temporal = await startDevServer({
     executable: process.env['TEMPORAL_CLI_PATH'] ?? 'temporal',
     folder,
-    namespaces: options.namespaces,
+    namespaces,
     adjust: (args) => withSettings(args, settings),
   });
   const { address } = temporal;
-
-  const own = { HOLDFAST_STATE_DIR: folder, HOLDFAST_LOG_LEVEL: 'warn' };
-  const sandbox = await start('sandbox/main.js', [], { ...own, HOLDFAST_SANDBOX_PORT: '0' });
+  const started: ReadyProcess[] = [];
+  const closing: (() => void | Promise<void>)[] = [];
+  const own = { ...process.env, HOLDFAST_STATE_DIR: folder, HOLDFAST_ENCRYPTION_KEYS: keys };
+  const start = async (file: string, { namespace = namespaces[0], args = [], env = {} }: ProgramOptions = {}) => {
+    const usual = environmentOf({ engine: { address, namespace }, stateDir: folder, env: own });
+    const one = await startReadyProcess(`dist/${file}`, { args, env: { ...usual, ...env }, showErrors: true });
+    started.push(one);
+    return one;
+  };
+  const { url: sandboxUrl, process: sandbox } = await start('sandbox/main.js');
   return {
-    address,
-    sandboxUrl: sandbox.url,
-    pids: { temporal: temporal.pid(), sandbox: sandbox.process.pid ?? 0 },
-    start: (file, namespace, { args = [], env = {} } = {}) =>
-      start(file, args, {
-        ...own,
-        TEMPORAL_ADDRESS: address,
-        TEMPORAL_NAMESPACE: namespace,
-        HOLDFAST_API_BASE_URL: sandbox.url,
-        HOLDFAST_ENCRYPTION_KEYS: options.keys,
-        HOLDFAST_WEBHOOK_PORT: '0',
-        HOLDFAST_WEBHOOK_METRICS_PORT: '0',
-        HOLDFAST_WORKER_METRICS_PORT: '0',
-        ...env,
-      }),
+    sandbox: new SandboxControl(sandboxUrl),
+    sandboxUrl,
+    pids: { temporal: temporal.pid(), sandbox: sandbox.pid ?? 0 },
+    start: (file, options) => start(file, { ...options, env: { HOLDFAST_API_BASE_URL: sandboxUrl, ...options?.env } }),
+    async front(handle) {
+      const front = await startFront(sandboxUrl, handle);
+      closing.push(() => front.close());
+      return front.url;
+    },
+    async connect(namespace = namespaces[0]) {
+      const connection = await Connection.connect({ address });
+      closing.push(() => connection.close());
+      const client = new Client({ connection, namespace, dataConverter: createDataConverter(parseKeyRing(keys)) });
+      return { temporal: client, holdfast: new HoldfastClient(client) };
+    },
     async stop() {
+      for (const close of closing) await close();
       await Promise.all([temporal, ...started].map((one) => one.kill()));
       rmSync(folder, { recursive: true, force: true });
     },

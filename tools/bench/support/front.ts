@@ -1,22 +1,21 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as ask, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { listenLocally } from '../../stack/ports.js';
 
 export interface Front {
   readonly url: string;
   close(): void;
 }
 
+export type Handle = (request: IncomingMessage, response: ServerResponse, pass: () => Promise<void>) => Promise<void>;
+
 /**
  * An address in front of a service.
  * @param handle is given each request, and what passes it on
  */
-export async function startFront(
-  target: string,
-  handle: (request: IncomingMessage, response: ServerResponse, pass: () => Promise<void>) => Promise<void>,
-): Promise<Front> {
+export async function startFront(target: string, handle: Handle): Promise<Front> {
   const server = createServer((request, response) => {
     const pass = async (): Promise<void> => {
       const { url = '/', method, headers } = request;
@@ -29,6 +28,5 @@ export async function startFront(
     // The caller has given up.
     handle(request, response, pass).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => void server.close() };
+  return { url: await listenLocally(server), close: () => void server.close() };
 }

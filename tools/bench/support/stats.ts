@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
 /** The middle value, or the lower middle of an even count. NaN for an empty list. */
@@ -29,6 +30,38 @@ export async function runJobs(
     }
   };
   await Promise.all(Array.from({ length: concurrency }, lane));
+  return took;
+}
+
+/** The middle and the slowest hundredth of what was measured in ms. */
+export interface Percentiles {
+  p50: number;
+  p99: number;
+}
+
+export function percentilesOf(took: readonly number[]): Percentiles {
+  return { p50: percentile(took, 50), p99: percentile(took, 99) };
+}
+
+/**
+ * Starts jobs at a fixed rate, without waiting for earlier ones, as long as `goesOn`. Returns the ms of each from when
+ * it was due.
+ */
+export async function runAtRate(
+  perSecond: number,
+  goesOn: (index: number) => boolean,
+  job: (index: number) => Promise<void>,
+): Promise<number[]> {
+  const took: number[] = [];
+  const underWay: Promise<void>[] = [];
+  const begun = performance.now();
+  for (let index = 0; goesOn(index); index += 1) {
+    const due = begun + (index * 1000) / perSecond;
+    const early = due - performance.now();
+    if (early > 1) await sleep(early);
+    underWay.push(job(index).then(() => void took.push(performance.now() - due)));
+  }
+  await Promise.all(underWay);
   return took;
 }
 

@@ -1,12 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'undici';
-import { percentile, runJobs } from '../support/stats.js';
+import { type Percentiles, percentilesOf, runAtRate, runJobs } from '../support/stats.js';
 import type { SignedRequest } from './requests.js';
 
-export interface Load {
+export interface Load extends Percentiles {
   perSecond: number;
-  p50: number;
-  p99: number;
   /** Number of answers by HTTP status. */
   statuses: ReadonlyMap<number, number>;
 }
@@ -18,7 +15,7 @@ async function post(pool: Pool, { body, headers }: SignedRequest): Promise<numbe
 }
 
 function summary(statuses: Map<number, number>, took: readonly number[], seconds: number): Load {
-  return { perSecond: took.length / seconds, p50: percentile(took, 50), p99: percentile(took, 99), statuses };
+  return { perSecond: took.length / seconds, ...percentilesOf(took), statuses };
 }
 
 /** Sends requests as fast as the server answers, `concurrency` at a time. */
@@ -40,21 +37,16 @@ export async function openLoad(
   accepted?: (request: SignedRequest) => void,
 ): Promise<Load> {
   const statuses = new Map<number, number>();
-  const took: number[] = [];
   const begun = performance.now();
-  const underWay: Promise<void>[] = [];
-  for (const [index, request] of requests.entries()) {
-    const due = begun + (index * 1000) / perSecond;
-    const early = due - performance.now();
-    if (early > 1) await sleep(early);
-    underWay.push(
-      post(pool, request).then((status) => {
-        took.push(performance.now() - due);
-        statuses.set(status, (statuses.get(status) ?? 0) + 1);
-        if (status === 200) accepted?.(request);
-      }),
-    );
-  }
-  await Promise.all(underWay);
+  const took = await runAtRate(
+    perSecond,
+    (index) => index < requests.length,
+    async (index) => {
+      const request = requests[index] as SignedRequest;
+      const status = await post(pool, request);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      if (status === 200) accepted?.(request);
+    },
+  );
   return summary(statuses, took, (performance.now() - begun) / 1000);
 }

@@ -4,12 +4,9 @@
  * (default 2000), `--rounds <n>` (3), `--burst <n>` (5000), `--flows <n>` (200), `--plain <n>` requests without
  * Temporal (20000).
  */
-import { randomBytes } from 'node:crypto';
-import { Client, Connection } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { Pool } from 'undici';
 import { createEventSink } from '../../../src/client/event-sink.js';
-import { createDataConverter } from '../../../src/security/data-converter.js';
-import { parseKeyRing } from '../../../src/security/key-ring.js';
 import { readEvent } from '../../../src/webhook/transaction-event.js';
 import { signedValues } from '../../../src/webhook/signature.js';
 import { startBenchStack } from '../support/bench-stack.js';
@@ -19,7 +16,6 @@ import { startReadyProcess } from '../../stack/ready-process.js';
 import { APP_ID, EVENT_TYPE, KEY, signedRequest, type SignedRequest } from './requests.js';
 
 const CONCURRENCY = 64;
-const NAMESPACE = 'webhook';
 const { events, rounds, burst, flows, plain } = numbersOf({
   events: 2_000,
   rounds: 3,
@@ -28,7 +24,6 @@ const { events, rounds, burst, flows, plain } = numbersOf({
   plain: 20_000,
 });
 
-const keys = `bench:${randomBytes(32).toString('base64')}`;
 const whole = (value: number): string => value.toFixed(0);
 const ratio = (part: number, of: number): string => (part / of).toFixed(2);
 const statusesOf = ({ statuses }: Load): string => [...statuses].map(([status, n]) => `${n} x ${status}`).join(', ');
@@ -70,11 +65,9 @@ async function withoutTemporal(): Promise<void> {
 }
 
 async function withTemporal(): Promise<void> {
-  const stack = await startBenchStack({ namespaces: [NAMESPACE], keys });
-  const connection = await Connection.connect({ address: stack.address });
-  const dataConverter = createDataConverter(parseKeyRing(keys));
-  const client = new Client({ connection, namespace: NAMESPACE, dataConverter });
-  const handler = await stack.start('workers/webhook.js', NAMESPACE, {
+  const stack = await startBenchStack(['webhook']);
+  const { temporal: client } = await stack.connect();
+  const handler = await stack.start('workers/webhook.js', {
     env: {
       HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { appId: APP_ID, privateKey: KEY } }),
       HOLDFAST_LOG_LEVEL: 'error',
@@ -121,8 +114,6 @@ async function withTemporal(): Promise<void> {
     if (lost > 0 || [...load.statuses.keys()].some((status) => status !== 200 && status !== 503)) process.exitCode = 1;
   } finally {
     await pool.destroy();
-    await handler.kill();
-    await connection.close();
     await stack.stop();
   }
 }

@@ -1,0 +1,25 @@
+import type { HoldfastClient } from '../../../src/client/holdfast-client.js';
+import type { ChargeInput } from '../../../src/contract/charge.js';
+import type { SandboxControl } from '../../../sandbox/control.js';
+
+/** A card that the sandbox charges at once. */
+export const CARD = '4111111111111111';
+export const WAIT = { waitFor: '2 minutes' } as const;
+
+/** Tokens made in advance, since a browser makes them before the buyers pay. */
+export async function tokensFor(sandbox: SandboxControl, count: number, publicKey?: string): Promise<string[]> {
+  const card = { cardNumber: CARD, ...(publicKey !== undefined && { publicKey }) };
+  const made = await Promise.all(Array.from({ length: count }, () => sandbox.tokenize(card)));
+  return made.map(({ token }) => token);
+}
+
+/** From 50.00 on, a refund succeeds at once. */
+export function chargeInput(reference: string, token = ''): ChargeInput {
+  return { reference, amount: 6_000, currency: 'USD', paymentMethod: { type: 'tokenized', token } };
+}
+
+/** @throws Error if the charge does not succeed */
+export async function pay(holdfast: HoldfastClient, reference: string, token: string | undefined): Promise<void> {
+  const { status } = await holdfast.charge(chargeInput(reference, token), WAIT);
+  if (status !== 'succeeded') throw new Error(`${reference}: ${status}`);
+}
