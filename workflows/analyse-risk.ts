@@ -1,7 +1,7 @@
 import { FLOWS } from '../src/contract/flows.js';
 import type { FinalStepOutcome } from '../src/contract/outcome.js';
 import type { FinalRiskOutcome, ParsedAnalyseRiskInput } from '../src/contract/risk.js';
-import { type FlowState, runFlow } from './flow/story.js';
+import { type FlowState, kept, runFlow } from './flow/story.js';
 import { base, evidence } from './flow/outcomes.js';
 import { type Created, openPayment } from './steps/payment-step.js';
 import { analyse } from './steps/risk-step.js';
@@ -17,14 +17,12 @@ interface Notes {
   created?: Created;
 }
 
-async function create(flow: FlowState, input: ParsedAnalyseRiskInput): Promise<Created> {
-  const created = await openPayment(flow, input, { risk: true });
-  if (!('ended' in created)) await stopIfCancelled(flow);
-  return created;
-}
-
 async function story(flow: FlowState, input: ParsedAnalyseRiskInput, notes: Notes): Promise<FinalRiskOutcome> {
-  const created = (notes.created ??= await create(flow, input));
+  const created = await kept(notes, 'created', async () => {
+    const made = await openPayment(flow, input, { risk: true });
+    if (!('ended' in made)) await stopIfCancelled(flow);
+    return made;
+  });
   if ('ended' in created) return created.ended as Extract<FinalStepOutcome, { status: 'notExecuted' }>;
   const { reviewTimeLimit } = input;
   const risk = await analyse(flow, input, {

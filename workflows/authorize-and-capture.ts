@@ -1,7 +1,7 @@
 import type { FinalAuthorizeOutcome, ParsedAuthorizeInput } from '../src/contract/authorize.js';
 import { FLOWS } from '../src/contract/flows.js';
 import type { FinalStepOutcome, NotExecuted } from '../src/contract/outcome.js';
-import { type FlowState, runFlow } from './flow/story.js';
+import { type FlowState, kept, runFlow } from './flow/story.js';
 import { authorizeStep, authorizeTraits } from './steps/transaction-steps.js';
 import { answerEarlyVoid, unsentOrSent } from './steps/early-void.js';
 import { executeFirst } from './steps/money-step.js';
@@ -38,10 +38,10 @@ async function authorizeThenFollow(
   notes: Notes,
 ): Promise<FinalAuthorizeOutcome> {
   const terms = { ...paymentTerms(input), ...deadlineOf(input) };
-  const created = (notes.created ??= await openPayment(flow, input, terms));
+  const created = await kept(notes, 'created', () => openPayment(flow, input, terms));
   if ('ended' in created) return created.ended as Exclude<FinalStepOutcome, { status: 'succeeded' }>;
 
-  const authorized = (notes.authorized ??= await authorize(flow, input, created, notes));
+  const authorized = await kept(notes, 'authorized', () => authorize(flow, input, created, notes));
   if (authorized.status !== 'succeeded') return authorized;
 
   return await followHolds(flow, input, created.payment, authorized);
@@ -60,6 +60,6 @@ async function authorize(
     return await refuseByRisk(flow, 'authorization', () => authorizeStep(flow, input, payment));
 
   const step = authorizeStep(flow, input, payment);
-  const unsent = (notes.unsent ??= await unsentOrSent(flow, readOnlyReason));
+  const unsent = await kept(notes, 'unsent', () => unsentOrSent(flow, readOnlyReason));
   return unsent === 'sent' ? await executeFirst(flow, step, readOnlyReason) : unsent;
 }

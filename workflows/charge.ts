@@ -1,6 +1,6 @@
 import type { FinalChargeOutcome, ParsedChargeInput } from '../src/contract/charge.js';
 import { BILLING_ATTEMPT, FLOWS } from '../src/contract/flows.js';
-import { type FlowState, isAttemptToBill, runFlow } from './flow/story.js';
+import { type FlowState, isAttemptToBill, kept, runFlow } from './flow/story.js';
 import { buyerTraits, chargeStep, refusesAllButVoid, executeVoidable } from './steps/transaction-steps.js';
 import { type Created, openPayment, paymentTerms } from './steps/payment-step.js';
 import { passesRisk, refuseByRisk, type RiskNotes } from './steps/risk-step.js';
@@ -21,13 +21,13 @@ export function charge(raw: unknown, carried?: unknown): Promise<FinalChargeOutc
   return runFlow([raw, carried], { flow, traitsOf, begin: (): Notes => ({}) }, story);
 }
 
-/** What the flow has done so far. Each is done once, also if another run continues this one: it gets these notes. */
+/** What the flow has done so far: `kept` does each once, also if another run continues this one. */
 interface Notes extends RiskNotes {
   created?: Created;
 }
 
 async function story(flow: FlowState, input: ParsedChargeInput, notes: Notes): Promise<FinalChargeOutcome> {
-  const created = (notes.created ??= await openPayment(flow, input, paymentTerms(input)));
+  const created = await kept(notes, 'created', () => openPayment(flow, input, paymentTerms(input)));
   // There is no payment to charge: it could not be created, or an operator has decided.
   if ('ended' in created) return created.ended;
 

@@ -1,6 +1,6 @@
 import type { FinalCreditOutcome, ParsedCreditInput } from '../src/contract/charge.js';
 import { FLOWS } from '../src/contract/flows.js';
-import { type FlowState, runFlow } from './flow/story.js';
+import { type FlowState, kept, runFlow } from './flow/story.js';
 import { firstPostUntil, refusesAllButVoid, executeVoidable } from './steps/transaction-steps.js';
 import { moneyStep } from './steps/money-step.js';
 import { type Created, openPayment, paymentTerms } from './steps/payment-step.js';
@@ -25,7 +25,7 @@ interface Notes {
 }
 
 async function story(flow: FlowState, input: ParsedCreditInput, notes: Notes): Promise<FinalCreditOutcome> {
-  const created = (notes.created ??= await openPayment(flow, input, paymentTerms(input)));
+  const created = await kept(notes, 'created', () => openPayment(flow, input, paymentTerms(input)));
   if ('ended' in created) return created.ended;
   const { payment, readOnlyReason } = created;
   const step = moneyStep(flow, {

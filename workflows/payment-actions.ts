@@ -7,6 +7,7 @@ import {
   type FlowState,
   type FlowTraits,
   ignore,
+  kept,
   type Message,
   MANY_COMMANDS,
   type MoneyCommand,
@@ -48,7 +49,7 @@ interface Notes {
 
 async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: Notes): Promise<PaymentActionsResult> {
   flow.paymentId = input.paymentId;
-  notes.opened ??= await restoreActions(flow, notes.creator);
+  await kept(notes, 'opened', () => restoreActions(flow, notes.creator));
   if (notes.command !== undefined) await executeCommand(flow, notes, notes.command);
   for (;;) {
     showIdle(flow);

@@ -6,7 +6,7 @@ import { OPERATOR_AFTER_MS } from '../src/domain/schedules.js';
 import { runFlow } from './flow/open-flow.js';
 import { nextMessageOrRun } from './flow/inbox.js';
 import { decidedOutcome } from './flow/outcomes.js';
-import { resumable } from './flow/continue.js';
+import { kept, resumable } from './flow/continue.js';
 import { type FlowState } from './flow/state.js';
 import { ignore } from './kit/run.js';
 import { classifyEvent } from '../src/domain/settling.js';
@@ -37,12 +37,14 @@ function begin(flow: FlowState, { paymentId, transactionId }: ParsedResolvePendi
 }
 
 async function story(flow: FlowState, input: ParsedResolvePendingInput, notes: Notes): Promise<FinalChargeOutcome> {
-  const first = (notes.first ??= await resumable(
-    flow,
-    'firstRead',
-    () => ({ begun: Date.now(), reads: 0, notFound: 0, isSigned: false }),
-    (reading) => firstRead(flow, input, reading),
-  ));
+  const first = await kept(notes, 'first', () =>
+    resumable(
+      flow,
+      'firstRead',
+      () => ({ begun: Date.now(), reads: 0, notFound: 0, isSigned: false }),
+      (reading) => firstRead(flow, input, reading),
+    ),
+  );
   return 'ended' in first ? first.ended : await settle(flow, first);
 }
 

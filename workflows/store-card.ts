@@ -11,14 +11,14 @@ import type { PaymentMethodRecord, PaymentRecord } from '../src/contract/records
 import { notExecuted } from './flow/outcomes.js';
 import { runFlow } from './flow/open-flow.js';
 import { inResetRun } from './kit/start-guard.js';
-import { resumable } from './flow/continue.js';
+import { kept, resumable } from './flow/continue.js';
 import type { FlowState } from './flow/state.js';
 import { enter } from './flow/explain.js';
 import { publish } from './kit/visibility.js';
 import { authorizeStep, buyerTraits, chargeStep } from './steps/transaction-steps.js';
 import { beginStep, executeFirst } from './steps/money-step.js';
 import { isSame, lookForObstacle, type StoreResult, storeStep, unlessReportedStored } from './steps/store-step.js';
-import { type ConsentId, consentIdAtLast, readConsentId, releaseConsent } from './steps/consent.js';
+import { consentIdAtLast, readConsentId, releaseConsent } from './steps/consent.js';
 import { customerOf } from './steps/customer-step.js';
 import { callForDoubt } from './steps/early-void.js';
 import { refusesOfHold } from './steps/hold-refusals.js';
@@ -54,17 +54,22 @@ interface Notes {
   consent?: FinalStepOutcome;
   /** Epoch ms. */
   sentAt?: number;
-  /** Read before the card is stored. */
-  early?: { id?: ConsentId };
+  early?: { id: string | null } | 'unread';
   result?: StoreResult;
   money?: ConsentMoney;
 }
 
 async function story(flow: FlowState, input: ParsedStoreCardInput, notes: Notes): Promise<FinalStoreCardOutcome> {
-  const begun = (notes.begun ??= await begin(flow, input));
+  const begun = await kept(notes, 'begun', async () => {
+    await stopIfCancelled(flow);
+    return await begin(flow, input);
+  });
   if ('ended' in begun) return begun.ended;
-  const consent = (notes.consent ??= begun.decided ?? (await askForConsent(flow, input, begun)));
-  if (consent.status === 'succeeded') flow.callsAbout = 'card';
+  const consent = await kept(notes, 'consent', async () => {
+    const ended = begun.decided ?? (await askForConsent(flow, input, begun));
+    if (ended.status === 'succeeded') flow.callsAbout = 'card';
+    return ended;
+  });
   const { by } = input.consent;
   if (consent.status !== 'succeeded') {
     if (by === 'authorization') callForDoubt(flow, consent);
@@ -72,11 +77,15 @@ async function story(flow: FlowState, input: ParsedStoreCardInput, notes: Notes)
   }
   const { payment } = begun;
   const sentAt = (notes.sentAt ??= flow.stepStartedAt);
-  const { id: early } = (notes.early ??= { id: await readConsentId(flow, by, consent) });
-  const result = (notes.result ??= await store(flow, input, consent, begun));
+  const firstRead = await kept(notes, 'early', async () => {
+    const id = await readConsentId(flow, by, consent);
+    return id === undefined ? 'unread' : { id };
+  });
+  const early = firstRead === 'unread' ? undefined : firstRead.id;
+  const result = await kept(notes, 'result', () => store(flow, input, consent, begun));
   // If not even the customer is known, the card may be on file: its consent is not undone.
   const reverse = 'code' in result && begun.customerId !== undefined && input.onNotStored === 'undo';
-  const money = (notes.money ??= await releaseConsent(flow, { by, consent, payment, sentAt, reverse }));
+  const money = await kept(notes, 'money', () => releaseConsent(flow, { by, consent, payment, sentAt, reverse }));
   const consentId = early ?? (await consentIdAtLast(flow, by, consent, early));
   const { status: _status, ...ofConsent } = consent;
   const common = {
@@ -95,7 +104,6 @@ async function story(flow: FlowState, input: ParsedStoreCardInput, notes: Notes)
 
 /** Finds or creates the customer, then creates the payment, unless the card could not be stored afterwards. */
 async function begin(flow: FlowState, input: ParsedStoreCardInput): Promise<Begun> {
-  await stopIfCancelled(flow);
   return await resumable(
     flow,
     'begin',

@@ -123,7 +123,7 @@ function notPlain(path: string): Error {
 /**
  * Runs one call of the flow's program as a frame: what it must remember is in its `notes`, plain data that is carried
  * when the flow continues as new. The next run enters the same frames with the same notes, and so waits at the same
- * place. Whatever must not be done twice belongs in `begin`, or is kept in the notes: `notes.sent ??= await send()`.
+ * place. Whatever must not be done twice belongs in `begin` or in {@link kept}.
  */
 export async function resumable<Notes extends object, Result>(
   flow: FlowState,
@@ -145,6 +145,23 @@ function resume(flow: FlowState, name: string): CarriedFrame | undefined {
   if (next === undefined || next.name === name) return next;
   // A plain error fails the task: nothing is done until code that knows the frame takes over.
   throw new Error(`The run before was in frame "${next.name}", and this code enters "${name}"`);
+}
+
+/**
+ * The result of what a frame does once. It must be plain data, and not `undefined`. Not an assignment (`??=`): in a later
+ * run the `await` of each known result gives way to the handlers of the messages that came with its start. Without it the
+ * flow would act before them, in another order than running flows have recorded.
+ */
+export async function kept<Notes extends object, Key extends keyof Notes>(
+  notes: Notes,
+  key: Key,
+  work: () => Promise<NonNullable<Notes[Key]>>,
+): Promise<NonNullable<Notes[Key]>> {
+  const known = notes[key];
+  if (known !== undefined && known !== null) return known;
+  const result = await work();
+  notes[key] = result;
+  return result;
 }
 
 /** @throws Error if the flow has not yet reached the wait of the previous run: sending anything could repeat it */

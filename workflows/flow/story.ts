@@ -3,7 +3,7 @@ export { nextCommandOrMessage, untilAnswered } from './inbox.js';
 export type { FlowTraits } from './new-state.js';
 export { MANY_COMMANDS } from './refuse.js';
 export { isAttemptToBill } from '../kit/start-guard.js';
-export { resumable } from './continue.js';
+export { kept, resumable } from './continue.js';
 export { runFlow, runIdleFlow } from './open-flow.js';
 export { type FlowState, type Message, type MoneyCommand } from './state.js';
 export { ignore } from '../kit/run.js';

@@ -161,7 +161,7 @@ async function rest(flow: FlowState, ms: number): Promise<void> {
 }
 
 /** `null`: there is no id. `undefined`: the service could not be read. */
-export type ConsentId = string | null | undefined;
+type ConsentId = string | null | undefined;
 
 /**
  * Reads the consent id that later transactions send. Events don't sign it, so it is always read. If the service refuses

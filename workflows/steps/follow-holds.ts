@@ -11,7 +11,7 @@ import type { PaymentRecord } from '../../src/contract/records.js';
 import { DEFAULT_HOLD_MS, holdTerms, reviewMargin } from '../../src/domain/hold.js';
 import { CLOCKS_DIFFER_MS } from '../../src/domain/sent-before.js';
 import { waitingVoid } from '../flow/inbox.js';
-import { resumable } from '../flow/continue.js';
+import { kept, resumable } from '../flow/continue.js';
 import type { FlowState, Hold } from '../flow/state.js';
 import { followHold } from './hold.js';
 import { openHold } from './open-hold.js';
@@ -49,11 +49,11 @@ async function untilEnd(
   notes: Following,
 ): Promise<FinalAuthorizeOutcome> {
   const { earlierHolds, unwanted } = notes;
-  if (input.risk?.when === 'after' && !unwanted) notes.analysed ??= await analyseHold(flow, input);
+  if (input.risk?.when === 'after' && !unwanted) await kept(notes, 'analysed', () => analyseHold(flow, input));
   for (;;) {
     const { hold } = flow;
     if (hold === undefined) throw new Error('there is no hold to follow');
-    const ended = (notes.ended ??= await followHold(flow, hold));
+    const ended = await kept(notes, 'ended', () => followHold(flow, hold));
     if (hold.mustVoid !== 'reauthorize') return withHistory(flow, ended, earlierHolds);
     const reauthorized = await reauthorizeHold(flow, input, hold, ended);
     notes.ended = undefined;

@@ -5,7 +5,7 @@ import { WIRE_DETAILS } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/records.js';
 import { findOurs, isForeign } from '../../src/domain/ownership.js';
-import { resumable } from '../flow/continue.js';
+import { kept, resumable } from '../flow/continue.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { notExecuted } from '../flow/outcomes.js';
 import { stopIfCancelled, taskWasLost } from '../flow/earlier-runs.js';
@@ -94,7 +94,7 @@ export async function execute(flow: FlowState, step: MoneyStep, isFirst = false)
     // Use the `postUntil` saved at the start: a void of the pending operation changes the state it is computed from,
     // and the next run must not send for longer.
     const asBegun = { ...step, postUntil: notes.postUntil };
-    const sent = (notes.sent ??= await attempt(flow, asBegun));
+    const sent = await kept(notes, 'sent', () => attempt(flow, asBegun));
     if (sent.answer === undefined && isFirst && (await neverSent(flow)))
       return notExecuted(flow, {
         knownBy: 'reply',
@@ -124,11 +124,11 @@ export async function executeFirst(
   if (readOnlyReason !== undefined) return await resolveUnknown(flow, readOnlyReason, step);
   const begin = (): { readOnly?: boolean } => ({});
   return await resumable(flow, 'first', begin, async (notes) => {
-    if (notes.readOnly === undefined) {
+    const readOnly = await kept(notes, 'readOnly', async () => {
       await stopIfCancelled(flow);
-      notes.readOnly = flow.isCancelled();
-    }
-    return notes.readOnly ? await resolveUnknown(flow, CANCELLED, step) : await execute(flow, step, true);
+      return flow.isCancelled();
+    });
+    return readOnly ? await resolveUnknown(flow, CANCELLED, step) : await execute(flow, step, true);
   });
 }
 
@@ -149,7 +149,7 @@ const CANCELLED = 'the flow was cancelled; what an earlier task or run of it may
 export async function resolveUnknown(flow: FlowState, lastFailure: string, step: MoneyStep): Promise<FinalStepOutcome> {
   const begin = (): { resolved?: Resolved } => ({});
   return await resumable(flow, 'resolve', begin, async (notes) => {
-    const resolved = (notes.resolved ??= await readUntilKnown(flow, lastFailure, step));
+    const resolved = await kept(notes, 'resolved', () => readUntilKnown(flow, lastFailure, step));
     return 'ended' in resolved ? resolved.ended : await settle(flow, resolved, undefined, step.voids);
   });
 }

@@ -6,7 +6,7 @@ import type { PaymentRecord } from '../../src/contract/records.js';
 import { EXPIRY_MARGIN_MS } from '../../src/domain/hold.js';
 import { nextMessageOrRun } from '../flow/inbox.js';
 import { noteAction } from '../flow/outcomes.js';
-import { resumable } from '../flow/continue.js';
+import { kept, resumable } from '../flow/continue.js';
 import { type FlowState, type Hold } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { enter } from '../flow/explain.js';
@@ -38,12 +38,14 @@ export async function reauthorizeHold(
 ): Promise<Reauthorized> {
   const begin = (): Reauthorizing => ({});
   return await resumable(flow, 'reauthorize', begin, async (notes) => {
-    const gone = (notes.gone ??= await resumable(
-      flow,
-      'gone',
-      () => ({ begun: Date.now(), reads: 0 }),
-      (reading) => provenGone(flow, hold, ended, reading),
-    ));
+    const gone = await kept(notes, 'gone', () =>
+      resumable(
+        flow,
+        'gone',
+        () => ({ begun: Date.now(), reads: 0 }),
+        (reading) => provenGone(flow, hold, ended, reading),
+      ),
+    );
     const given = notes.begun === undefined ? mayReauthorize(flow, hold, gone) : undefined;
     return given ?? (await authorizeAgain(flow, input, hold, gone, notes));
   });
@@ -90,7 +92,7 @@ async function authorizeAgain(
   const sequence = hold.number + 1;
   try {
     const isNew = notes.created === undefined;
-    const created = (notes.created ??= await createPayment(flow, input, undefined, sequence));
+    const created = await kept(notes, 'created', () => createPayment(flow, input, undefined, sequence));
     if ('ended' in created) return end(flow, hold, created.ended);
     ({ payment } = created);
     if (isNew) {

@@ -3,7 +3,7 @@ import type { FinalStepOutcome, Succeeded, VoidOfPending } from '../../src/contr
 import type { PaymentRecord } from '../../src/contract/records.js';
 import { nextMessageOrRun } from '../flow/inbox.js';
 import { baseOfHold, decidedOutcome } from '../flow/outcomes.js';
-import { resumable } from '../flow/continue.js';
+import { kept, resumable } from '../flow/continue.js';
 import { type FlowState, type Hold, type SettleCommand } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { enter } from '../flow/explain.js';
@@ -49,8 +49,9 @@ async function release(flow: FlowState, hold: Hold, taken: Taken, notes: Releasi
   const lapses = (why: string): Captured => captured(flow, hold, taken, lapsing(flow, hold, taken, why));
   if (notes.looking === undefined) {
     // Empty if a void may be sent.
-    const why = (notes.why ??=
-      taken.despite === undefined ? ((await whyNoVoid(flow)) ?? '') : 'it was voided while the capture was pending');
+    const why = await kept(notes, 'why', async () =>
+      taken.despite === undefined ? ((await whyNoVoid(flow)) ?? '') : 'it was voided while the capture was pending',
+    );
     if (why !== '' && why !== VOIDED) return lapses(why);
     if (why === '') {
       const ended = await sendVoid(flow, hold);

@@ -9,7 +9,7 @@ import type { RiskAnalysisRecord } from '../../src/contract/records.js';
 import { findOurs } from '../../src/domain/ownership.js';
 import { HOUR, KEY_WINDOW_MS } from '../../src/domain/schedules.js';
 import { base, evidence } from '../flow/outcomes.js';
-import { resumable } from '../flow/continue.js';
+import { kept, resumable } from '../flow/continue.js';
 import { inResetRun } from '../kit/start-guard.js';
 import { type FlowState, noteRequestId } from '../flow/state.js';
 import { enter } from '../flow/explain.js';
@@ -49,14 +49,14 @@ export async function passesRisk(
   kind: 'charge' | 'authorization',
   notes: RiskNotes,
 ): Promise<boolean> {
-  const verdict = (notes.verdict ??= await analyse(flow, input, input.risk));
-  if (notes.begins === undefined) {
+  const verdict = await kept(notes, 'verdict', () => analyse(flow, input, input.risk));
+  return await kept(notes, 'begins', async () => {
     await stopIfCancelled(flow);
     // A `void` that came during the analysis goes first, whatever the risk provider says: nothing is left to refuse.
-    notes.begins = verdict.decision !== 'decline' || earlyVoid(flow) !== undefined;
-    if (notes.begins) beginStep(flow, kind);
-  }
-  return notes.begins;
+    const begins = verdict.decision !== 'decline' || earlyVoid(flow) !== undefined;
+    if (begins) beginStep(flow, kind);
+    return begins;
+  });
 }
 
 /**
@@ -113,15 +113,15 @@ async function decide(
       }),
     find: () => findAnalysis(flow, key),
   };
-  if (notes.sent === undefined) {
-    notes.sent = await (Number.isFinite(latest) ? attemptOnHold(flow, step) : attempt(flow, step));
-    if (notes.sent.answer === undefined) {
-      const why = `no risk analysis was made (${notes.sent.lastFailure})`;
+  const sent = await kept(notes, 'sent', async () => {
+    const tried = await (Number.isFinite(latest) ? attemptOnHold(flow, step) : attempt(flow, step));
+    if (tried.answer === undefined) {
+      const why = `no risk analysis was made (${tried.lastFailure})`;
       askOperator(flow, `${why}; \`decideReview\` or the time limit ends this`);
     }
-    noteRequestId(flow, notes.sent.answer?.requestId);
-  }
-  const { sent } = notes;
+    noteRequestId(flow, tried.answer?.requestId);
+    return tried;
+  });
   const terms = { until, latest, onTimeout: risk.onReviewTimeout };
   const verdict = await review(flow, sent.answer, terms, sent.answer === undefined ? 'poll' : sent.knownBy);
   flow.risk = verdict;

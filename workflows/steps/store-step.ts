@@ -3,7 +3,7 @@ import type { Stored, NotStoredCode } from '../../src/contract/cards.js';
 import { FAILURE_TYPES, type FailureDetails } from '../../src/contract/names.js';
 import type { PaymentMethodRecord } from '../../src/contract/records.js';
 import { HOUR, pollDelay } from '../../src/domain/schedules.js';
-import { resumable } from '../flow/continue.js';
+import { kept, resumable } from '../flow/continue.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { nextMessageOrRun } from '../flow/inbox.js';
 import { type FlowState, noteRequestId } from '../flow/state.js';
@@ -86,15 +86,17 @@ async function tryToStore(
 ): Promise<{ card: PaymentMethodRecord } | { lastFailure: string }> {
   const find = () => findCard(flow, customerId, token);
   try {
-    const sent = (notes.sent ??= await attempt<PaymentMethodRecord>(flow, {
-      operation: 'storeCard',
-      sequence: 1,
-      movesMoney: false,
-      postUntil: flow.startedAt + STORE_WITHIN_MS,
-      tryLocally: false,
-      post: (activities, call) => activities.storePaymentMethod({ ...call, customerId, token }),
-      find,
-    }));
+    const sent = await kept(notes, 'sent', () =>
+      attempt<PaymentMethodRecord>(flow, {
+        operation: 'storeCard',
+        sequence: 1,
+        movesMoney: false,
+        postUntil: flow.startedAt + STORE_WITHIN_MS,
+        tryLocally: false,
+        post: (activities, call) => activities.storePaymentMethod({ ...call, customerId, token }),
+        find,
+      }),
+    );
     const card = sent.answer ?? (await readUntilKnown(flow, find));
     if (card === undefined) return { lastFailure: 'lastFailure' in sent ? sent.lastFailure : '' };
     noteRequestId(flow, card.requestId);

@@ -79,7 +79,7 @@ export const FLOW_FAULTS = [
     rule: 'money rule 8',
     promise: 'A cancelled flow only reads what an earlier run of it may have sent.',
     file: 'workflows/steps/money-step.ts',
-    from: 'return notes.readOnly ? await resolveUnknown(flow, CANCELLED, step) : await execute(flow, step, true);',
+    from: 'return readOnly ? await resolveUnknown(flow, CANCELLED, step) : await execute(flow, step, true);',
     to: 'return await execute(flow, step);',
     tests: ['test/simulation/rules/resets.test.ts'],
   },
