@@ -64,7 +64,6 @@ export async function awaitEndOfFlow(
   } finally {
     clearTimeout(timer);
     stopping?.removeEventListener('abort', stop);
-    over.abort();
   }
 }
 

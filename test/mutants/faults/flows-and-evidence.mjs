@@ -219,4 +219,22 @@ export const FLOW_FAULTS = [
     to: "(await readAnalysis(flow, record, 'message' in next ? notes : { ...notes, signed: undefined })) ?? record",
     tests: ['test/simulation/rules/interface-only-reviews.test.ts'],
   },
+  {
+    name: 'later-run-acts-before-its-messages',
+    rule: 'money rule 8',
+    promise: 'A flow that waits replays for ever: a later run records its messages and its own steps in one order.',
+    file: 'workflows/steps/money-step.ts',
+    from: "const sent = await kept(notes, 'sent', () => attempt(flow, asBegun));",
+    to: "const sent = notes.sent ?? (await kept(notes, 'sent', () => attempt(flow, asBegun)));",
+    tests: ['test/simulation/rules/start-of-a-later-run.test.ts'],
+  },
+  {
+    name: 'later-run-waits-before-its-messages',
+    rule: 'money rule 8',
+    promise: 'A later run that is told of an event begins no timer before it has taken it.',
+    file: 'workflows/resolve-pending.ts',
+    from: "const first = await kept(notes, 'first', () =>",
+    to: "const first = notes.first ?? await kept(notes, 'first', () =>",
+    tests: ['test/simulation/rules/start-of-a-later-run.test.ts'],
+  },
 ];
