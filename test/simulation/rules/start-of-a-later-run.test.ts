@@ -35,7 +35,10 @@ const NOT_BY_THE_FLOW = /^(workflowTask|activityTaskStarted|workflowExecutionSig
 async function firstTaskWith(workflowId: string, give: () => Promise<unknown>): Promise<string[]> {
   const runs = runsOf(workflowId).length;
   let given: Promise<unknown> | undefined;
-  watched = { workflowId, runs, reached: () => (given = Promise.resolve().then(give)) };
+  const reached = (): void => {
+    given = Promise.resolve().then(give);
+  };
+  watched = { workflowId, runs, reached };
   while (given === undefined) await time.passUntil((await time.now()) + HOUR);
   await given;
   const kinds = runsOf(workflowId)[runs]?.events.map(kindOf) ?? [];
