@@ -28,6 +28,8 @@ export interface Flow<Type extends WorkflowType, Schema extends z.ZodType> {
   readonly type: Type;
   /** First words of its summary in Temporal UI. */
   readonly title: string;
+  /** What a person calls the flow. */
+  readonly name: string;
   readonly taskQueue: string;
   readonly schema: SharedSchema<Schema>;
   /** Prefix of its workflow ids. */
@@ -72,6 +74,7 @@ export const FLOWS = {
     ...MONEY,
     type: WORKFLOW_TYPES.charge,
     title: 'Charge',
+    name: 'Charge',
     schema: chargeInputSchema,
     kind: () => 'charge',
   }),
@@ -79,6 +82,7 @@ export const FLOWS = {
     ...MONEY,
     type: WORKFLOW_TYPES.authorizeAndCapture,
     title: 'Authorize',
+    name: 'Authorization',
     schema: authorizeInputSchema,
     kind: () => 'authorization',
   }),
@@ -86,6 +90,7 @@ export const FLOWS = {
     ...MONEY,
     type: WORKFLOW_TYPES.credit,
     title: 'Credit',
+    name: 'Credit',
     schema: creditInputSchema,
     kind: () => 'credit',
   }),
@@ -93,6 +98,7 @@ export const FLOWS = {
     ...MONEY,
     type: WORKFLOW_TYPES.storeCard,
     title: 'Store a card, consent',
+    name: 'Storing a card, consent',
     schema: storeCardInputSchema,
     kind: ({ consent }) => consent.by,
     // The customer has no id yet.
@@ -101,6 +107,7 @@ export const FLOWS = {
   paymentActions: paymentFlow({
     type: WORKFLOW_TYPES.paymentActions,
     title: 'Commands to payment',
+    name: 'Commands to the payment',
     taskQueue: PAYMENTS_TASK_QUEUE,
     schema: paymentActionsInputSchema,
     idPrefix: paymentActionsWorkflowId(''),
@@ -111,6 +118,7 @@ export const FLOWS = {
   analyseRisk: paymentFlow({
     type: WORKFLOW_TYPES.analyseRisk,
     title: 'Analyse risk of',
+    name: 'Risk analysis',
     taskQueue: PAYMENTS_TASK_QUEUE,
     schema: analyseRiskInputSchema,
     idPrefix: riskWorkflowId(''),
@@ -121,6 +129,7 @@ export const FLOWS = {
   parkedEvent: {
     type: WORKFLOW_TYPES.parkedEvent,
     title: 'Event',
+    name: 'Parked event',
     taskQueue: PAYMENTS_TASK_QUEUE,
     schema: parkedEventInputSchema,
     idPrefix: parkedEventWorkflowId(''),
@@ -129,6 +138,7 @@ export const FLOWS = {
   subscription: repeatableFlow({
     type: WORKFLOW_TYPES.subscription,
     title: 'Subscription',
+    name: 'Subscription',
     taskQueue: BILLING_TASK_QUEUE,
     schema: subscriptionInputSchema,
     idPrefix: subscriptionWorkflowId(''),
@@ -139,17 +149,20 @@ export const FLOWS = {
     ...STORED_CARDS,
     type: WORKFLOW_TYPES.listCards,
     title: 'listCards of customer',
+    name: 'List of cards',
     schema: listCardsInputSchema,
   }),
   removeCard: repeatableFlow({
     ...STORED_CARDS,
     type: WORKFLOW_TYPES.removeCard,
     title: 'removeCard of customer',
+    name: 'Removal of a card',
     schema: removeCardInputSchema,
   }),
   resolvePending: paymentFlow({
     type: WORKFLOW_TYPES.resolvePending,
     title: 'Resolve',
+    name: 'Foreign transaction',
     taskQueue: PAYMENTS_TASK_QUEUE,
     schema: resolvePendingInputSchema,
     idPrefix: resolveWorkflowId(''),

@@ -8,7 +8,7 @@ import { newState } from '../../workflows/flow/new-state.js';
 
 const STARTED = Date.UTC(2027, 0, 31, 10);
 
-function flow(changes: Partial<FlowState> = {}, type = 'charge'): FlowState {
+function flow(changes: Partial<FlowState> = {}, type: FlowState['type'] = 'charge'): FlowState {
   return {
     ...newState({
       type,

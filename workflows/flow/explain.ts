@@ -1,5 +1,6 @@
 import { ApplicationFailure, setCurrentDetails } from '@temporalio/workflow';
 import type { ConsentedNotStored, Stored } from '../../src/contract/cards.js';
+import { FLOWS } from '../../src/contract/flows.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { RiskVerdict } from '../../src/contract/outcome.js';
 import type { FinalOutcome } from '../../src/contract/messages.js';
@@ -17,7 +18,7 @@ export function enter(flow: FlowState, changed: Change): void {
 export function explain(flow: FlowState): string {
   const money = showMoney(flow.amount, flow.currency);
   const since = new Date(flow.since).toISOString();
-  const parts = [`${title(flow.type)} of ${money}, ${flow.reference}: ${sentence(flow)} (since ${since}).`];
+  const parts = [`${FLOWS[flow.type].name} of ${money}, ${flow.reference}: ${sentence(flow)} (since ${since}).`];
   if (flow.outcome === undefined && flow.dueAt !== undefined) {
     parts.push(`Next look at ${new Date(flow.dueAt).toISOString()}.`);
   }
@@ -178,15 +179,4 @@ function isReferenceConflict(failure: Error | undefined): boolean {
 /** A charge's transaction is named without its kind, because nothing else can be meant. */
 function named({ kind }: FlowState): string {
   return kind === 'charge' ? 'transaction' : kind;
-}
-
-const TITLES: Readonly<Record<string, string>> = {
-  authorizeAndCapture: 'Authorization',
-  paymentActions: 'Commands to the payment',
-  analyseRisk: 'Risk analysis',
-  storeCard: 'Storing a card, consent',
-};
-
-function title(type: string): string {
-  return TITLES[type] ?? type.charAt(0).toUpperCase() + type.slice(1);
 }

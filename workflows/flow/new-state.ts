@@ -12,7 +12,7 @@ export interface FlowTraits extends Pick<FlowState, 'consents' | 'unplaced'> {
 }
 
 interface FlowIdentity extends FlowTraits {
-  type: string;
+  type: FlowState['type'];
   workflowId: string;
   reference: string;
   amount: number;

@@ -11,7 +11,7 @@ import type {
   FinalOutcome,
   Outcome,
 } from '../../src/contract/messages.js';
-import type { FailureType } from '../../src/contract/names.js';
+import type { FailureType, WorkflowType } from '../../src/contract/names.js';
 import type { FinalStepOutcome, RiskVerdict, Succeeded } from '../../src/contract/outcome.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import type { Run } from '../kit/run.js';
@@ -158,7 +158,7 @@ interface Continuing {
  * the flow continues as new, so it must be plain data or be listed in `NOT_CARRIED`.
  */
 export interface FlowState extends Run, Continuing {
-  readonly type: string;
+  readonly type: WorkflowType;
   readonly reference: string;
   readonly amount: number;
   readonly currency: string;
