@@ -11,7 +11,13 @@ import { isCurrency } from '../contract/currencies.js';
 import { uuidSchema } from '../contract/fields.js';
 import { FLOWS } from '../contract/flows.js';
 import type { FlowStatus } from '../contract/messages.js';
-import { MEMO_KEYS, paymentActionsWorkflowId, paymentWorkflowId, QUERY_NAMES } from '../contract/names.js';
+import {
+  MEMO_KEYS,
+  paymentActionsWorkflowId,
+  paymentWorkflowId,
+  QUERY_NAMES,
+  referenceOfWorkflowId,
+} from '../contract/names.js';
 import type { FinalStepOutcome, Pending, Unknown } from '../contract/outcome.js';
 import type { PaymentActionsInput } from '../contract/payment-actions.js';
 import { findFlowOfPayment, NO_RUN } from './earlier-runs.js';
@@ -138,8 +144,13 @@ function actionsOf(flow: WorkflowExecutionDescription, workflowId: string): Paym
   const currency = attributes.get(keyword('Currency'));
   const businessUnit = attributes.get(keyword('BusinessUnit'));
   if (paymentId === undefined || currency === undefined) return undefined;
-  const paymentReference = workflowId.slice('payment-'.length);
-  return { paymentId, currency, paymentReference, ...(businessUnit !== undefined && { businessUnit }) };
+  const paymentReference = referenceOfWorkflowId(workflowId);
+  return {
+    paymentId,
+    currency,
+    ...(paymentReference !== undefined && { paymentReference }),
+    ...(businessUnit !== undefined && { businessUnit }),
+  };
 }
 
 /** `ended`: the flow closed before it accepted the command. With `start` a missing flow is started. */

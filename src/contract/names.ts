@@ -83,7 +83,8 @@ export function paymentWorkflowId(reference: string): string {
 
 /** The reference of a payment flow, or undefined if the id isn't one. */
 export function referenceOfWorkflowId(workflowId: string): string | undefined {
-  return workflowId.startsWith('payment-') ? workflowId.slice('payment-'.length) : undefined;
+  const prefix = paymentWorkflowId('');
+  return workflowId.startsWith(prefix) ? workflowId.slice(prefix.length) : undefined;
 }
 
 /** Workflow id of the flow that adopts a foreign transaction. */

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import type { EventSink } from '../contract/engine-port.js';
 import type { TransactionEvent } from '../contract/messages.js';
+import { paymentActionsWorkflowId, referenceOfWorkflowId } from '../contract/names.js';
 import type { RouteHints } from '../domain/event-routes.js';
 
 const MOST_WAITING = 1_000;
@@ -66,7 +67,7 @@ export function createAwaitEnd({ sink, findFlow, waitMs, stopping, count }: Awai
     try {
       const workflowId = await findFlow(event);
       // The sink looks at `stopping` once more: it may have come while the flow was looked for.
-      return workflowId !== undefined && /^payment-(?!actions-)/.test(workflowId) ? await wait(workflowId) : {};
+      return workflowId !== undefined && makesPayment(workflowId) ? await wait(workflowId) : {};
     } catch {
       // Only an optimisation has failed: the delivery that follows says whether Temporal can be reached.
       count('open');
@@ -86,4 +87,9 @@ const CREATED = /^payment\.(?:charge|authorization|credit)\.create$/;
 /** An event that is not signed as a whole proves nothing, and waits for nothing. */
 function mayEcho({ eventType, trusted }: TransactionEvent): boolean {
   return trusted && (CREATED.test(eventType) || eventType === PAYMENT_UPDATE);
+}
+
+/** Not the flow of the commands to a payment, which stays open for days. */
+function makesPayment(workflowId: string): boolean {
+  return referenceOfWorkflowId(workflowId) !== undefined && !workflowId.startsWith(paymentActionsWorkflowId(''));
 }

@@ -1,6 +1,12 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { z } from 'zod';
-import { FAILURE_TYPES, MEMO_KEYS, subscriptionWorkflowId, type WorkflowType } from '../../src/contract/names.js';
+import {
+  FAILURE_TYPES,
+  MEMO_KEYS,
+  referenceOfWorkflowId,
+  subscriptionWorkflowId,
+  type WorkflowType,
+} from '../../src/contract/names.js';
 import { faultsOf } from '../../src/contract/fields.js';
 import type { Flow } from '../../src/contract/flows.js';
 import { isUndecodable, whyUndecodable } from '../../src/contract/payload-marks.js';
@@ -57,7 +63,7 @@ function guardStart(expectedWorkflowId: string): void {
 /** True if a subscription started this flow for one of its periods. */
 export function isAttemptToBill(): boolean {
   const { parent, workflowId } = workflowInfo();
-  const subscription = /^payment-(.+)\.\d+\.\d+$/.exec(workflowId)?.[1];
+  const subscription = /^(.+)\.\d+\.\d+$/.exec(referenceOfWorkflowId(workflowId) ?? '')?.[1];
   return subscription !== undefined && parent?.workflowId === subscriptionWorkflowId(subscription);
 }
 
