@@ -38,7 +38,7 @@ export async function connectEngine(
     try {
       const native = await NativeConnection.connect(connectionOptions);
       const connection = await Connection.connect(connectionOptions);
-      const client = new Client({ connection, dataConverter, ...namespace });
+      const client = new Client({ connection, dataConverter, namespace });
       return {
         native,
         client,

@@ -19,7 +19,7 @@ await runProcess({
   async start({ config, logger, stopping }) {
     const dataConverter = createDataConverter(config.keyRing, { logger });
     // Lazy: without Temporal the handler answers 503 and recovers by itself, so the service loses no event.
-    const client = lazyClient(dataConverter);
+    const { client, connection } = lazyClient(dataConverter);
     await checkEnvironment(client, config.environment);
     const registry = new Registry();
     collectDefaultMetrics({ register: registry });
@@ -64,7 +64,7 @@ await runProcess({
         await server.close();
         await metricsServer.close();
         await sink.idle();
-        await client.connection.close();
+        await connection.close();
       },
     };
   },

@@ -21,26 +21,31 @@ export interface ConnectOptions {
 
 type Address = Pick<ConnectOptions, 'address' | 'namespace'>;
 
-/** The client of a connection that is opened with the first call. */
-export function lazyClient(dataConverter: DataConverter, options: Address = {}): Client & { connection: Connection } {
+/** A client whose connection is opened with the first call. */
+export function lazyClient(
+  dataConverter: DataConverter,
+  options: Address = {},
+): { client: Client; connection: Connection } {
   const { connectionOptions, namespace } = engineAddress(options);
   const connection = Connection.lazy(connectionOptions);
-  return new Client({ connection, dataConverter, ...namespace }) as Client & { connection: Connection };
+  return { client: new Client({ connection, dataConverter, namespace }), connection };
 }
 
 /** Temporal's standard `TEMPORAL_*` variables and profile files; what `options` name overrides them. */
 export function engineAddress(options: Address = {}) {
   const config = loadClientConnectConfig();
-  const namespace = options.namespace ?? config.namespace;
   return {
     connectionOptions: {
       ...config.connectionOptions,
       channelArgs: RECONNECT_SOON,
       ...(options.address !== undefined && { address: options.address }),
     },
-    namespace: namespace === undefined ? {} : { namespace },
+    namespace: options.namespace ?? config.namespace ?? DEFAULT_NAMESPACE,
   };
 }
+
+/** Of the SDK. */
+const DEFAULT_NAMESPACE = 'default';
 
 /**
  * Connects to Temporal with its standard `TEMPORAL_*` variables and profile files.
@@ -53,7 +58,7 @@ export async function connectHoldfast(options: ConnectOptions = {}): Promise<Hol
     createDataConverter(parseKeyRing(options.encryptionKeys ?? process.env['HOLDFAST_ENCRYPTION_KEYS'] ?? ''));
   const { connectionOptions, namespace } = engineAddress(options);
   const connection = await Connection.connect(connectionOptions);
-  const client = new Client({ connection, dataConverter, ...namespace });
+  const client = new Client({ connection, dataConverter, namespace });
   try {
     await refuseOtherEnvironment(client, options.environment);
   } catch (error) {

@@ -135,12 +135,12 @@ export interface ConnectedSink extends EventSink {
  */
 export function connectEventSink(options: ConnectSinkOptions = {}): ConnectedSink {
   const keys = parseKeyRing(options.encryptionKeys ?? process.env['HOLDFAST_ENCRYPTION_KEYS'] ?? '');
-  const client = lazyClient(createDataConverter(keys), options);
+  const { client, connection } = lazyClient(createDataConverter(keys), options);
   const environment = environmentNamed(options.environment);
   const sink = createEventSink(client, { ...options, ...(environment !== undefined && { environment }) });
   const close = async (): Promise<void> => {
     await sink.idle();
-    await client.connection.close();
+    await connection.close();
   };
   return { ...sink, ready: createReadyCheck(client, { keyId: keys.currentId }), close };
 }
