@@ -90,11 +90,22 @@ function durableSurface(): object {
         .map((file) => [
           file,
           createHash('sha256')
-            .update(readFileSync(resolve(SCHEMAS, file)))
+            .update(JSON.stringify(withoutTexts(JSON.parse(readFileSync(resolve(SCHEMAS, file), 'utf8')))))
             .digest('hex'),
         ]),
     ),
   };
+}
+
+/** A schema's descriptions and examples are for people: what it accepts does not change with them. */
+function withoutTexts(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutTexts);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([key, value]) => !(key === 'description' && typeof value === 'string') && key !== 'examples')
+      .map(([key, value]) => [key, withoutTexts(value)]),
+  );
 }
 
 /** Names of the calls that a run can continue in the middle of. */

@@ -1,12 +1,21 @@
 import { FLOWS } from '../../src/contract/flows.js';
+import { PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { CUSTOMER_ID, PAYMENT_ID, PAYMENT_METHOD, type Published, TOKEN, TRANSACTION_ID } from './published.js';
 
 /** Excludes `parkedEvent`, which only the webhook handler starts. */
 type PublishedFlow = Exclude<keyof typeof FLOWS, 'parkedEvent'>;
 
-const TEXTS: Readonly<Record<PublishedFlow, Omit<Published, 'schema'>>> = {
+interface Texts extends Pick<Published, 'examples'> {
+  /** What it does, where its name does not say it. */
+  what?: string;
+  /** Follows the workflow id. */
+  more?: string;
+}
+
+const OF_A_CARD = ', with "-" instead of ":" if the customer id is a UUID';
+
+const TEXTS: Readonly<Record<PublishedFlow, Texts>> = {
   charge: {
-    description: 'Input of workflow "charge". Its workflow id must be "payment-<reference>".',
     examples: [
       {
         reference: 'order-1001',
@@ -29,7 +38,6 @@ const TEXTS: Readonly<Record<PublishedFlow, Omit<Published, 'schema'>>> = {
     ],
   },
   authorizeAndCapture: {
-    description: 'Input of workflow "authorizeAndCapture". Its workflow id must be "payment-<reference>".',
     examples: [
       { reference: 'order-1003', amount: 20_000, currency: 'USD', paymentMethod: PAYMENT_METHOD },
       {
@@ -58,13 +66,11 @@ const TEXTS: Readonly<Record<PublishedFlow, Omit<Published, 'schema'>>> = {
     ],
   },
   credit: {
-    description:
-      'Input of workflow "credit": money to a card, without relation to an earlier payment. Its workflow id must be ' +
-      '"payment-<reference>".',
+    what: 'money to a card, without relation to an earlier payment',
     examples: [{ reference: 'payout-17', amount: 6000, currency: 'USD', paymentMethod: PAYMENT_METHOD }],
   },
   analyseRisk: {
-    description: 'Input of workflow "analyseRisk": a score and a decision. Its workflow id must be "risk-<reference>".',
+    what: 'a score and a decision',
     examples: [
       { reference: 'order-1005', amount: 6000, currency: 'USD' },
       {
@@ -84,23 +90,18 @@ const TEXTS: Readonly<Record<PublishedFlow, Omit<Published, 'schema'>>> = {
     ],
   },
   paymentActions: {
-    description:
-      'Input of workflow "paymentActions": what is done to a payment after the flow that made it has ended. Its ' +
-      'workflow id must be "payment-actions-<paymentId>", its id reuse policy "allow duplicate" and its conflict ' +
-      'policy "use existing".',
+    what: 'what is done to a payment after the flow that made it has ended',
+    more: ', its id reuse policy "allow duplicate" and its conflict policy "use existing"',
     examples: [
       { paymentId: PAYMENT_ID, currency: 'USD', paymentReference: 'order-1001' },
       { paymentId: PAYMENT_ID, currency: 'USD', businessUnit: 'default' },
     ],
   },
   resolvePending: {
-    description: 'Input of workflow "resolvePending". Its workflow id must be "resolve-<transactionId>".',
     examples: [{ paymentId: PAYMENT_ID, transactionId: TRANSACTION_ID, kind: 'charge', amount: 1095, currency: 'USD' }],
   },
   storeCard: {
-    description:
-      'Input of workflow "storeCard": customer, consent, and the card on file. Its workflow id must be ' +
-      '"payment-<reference>".',
+    what: 'customer, consent, and the card on file',
     examples: [
       {
         reference: 'card-77',
@@ -122,17 +123,15 @@ const TEXTS: Readonly<Record<PublishedFlow, Omit<Published, 'schema'>>> = {
     ],
   },
   listCards: {
-    description: 'Input of workflow "listCards". Its workflow id must be "card-<customerId>-<commandId>".',
+    more: OF_A_CARD,
     examples: [{ customerId: CUSTOMER_ID, commandId: 'list-1' }],
   },
   removeCard: {
-    description: 'Input of workflow "removeCard". Its workflow id must be "card-<customerId>-<commandId>".',
+    more: OF_A_CARD,
     examples: [{ customerId: CUSTOMER_ID, commandId: 'remove-1', token: TOKEN, businessUnit: 'default' }],
   },
   subscription: {
-    description:
-      'Input of workflow "subscription", on task queue "holdfast-billing". Its workflow id must be ' +
-      '"subscription-<reference>". An anchor in the past needs missedPeriods.',
+    more: '. An anchor in the past needs missedPeriods',
     examples: [
       {
         reference: 'club-7',
@@ -169,10 +168,23 @@ const TEXTS: Readonly<Record<PublishedFlow, Omit<Published, 'schema'>>> = {
   },
 };
 
+/** Stands for the fields of which workflow ids are made. */
+const PLACEHOLDERS = Object.fromEntries(
+  ['reference', 'paymentId', 'transactionId', 'customerId', 'commandId'].map((field) => [field, `<${field}>`]),
+);
+
+function describe(flow: PublishedFlow, { what, more = '' }: Texts): string {
+  const { type, taskQueue, workflowId } = FLOWS[flow];
+  const queue = taskQueue === PAYMENTS_TASK_QUEUE ? '' : `, on task queue "${taskQueue}"`;
+  const purpose = what === undefined ? '' : `: ${what}`;
+  const id = workflowId(PLACEHOLDERS as never);
+  return `Input of workflow "${type}"${queue}${purpose}. Its workflow id must be "${id}"${more}.`;
+}
+
 /** Inputs of the flows, by file name, for example `authorize-and-capture-input` for `authorizeAndCapture`. */
 export const FLOW_INPUTS: Readonly<Record<string, Published>> = Object.fromEntries(
-  Object.entries(TEXTS).map(([type, texts]) => [
-    `${type.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}-input`,
-    { ...texts, schema: FLOWS[type as PublishedFlow].schema.zod },
+  (Object.keys(TEXTS) as PublishedFlow[]).map((flow) => [
+    `${flow.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}-input`,
+    { description: describe(flow, TEXTS[flow]), examples: TEXTS[flow].examples, schema: FLOWS[flow].schema.zod },
   ]),
 );

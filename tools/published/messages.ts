@@ -35,7 +35,7 @@ export const MESSAGES = {
   'reauthorize-command': {
     schema: reauthorizeCommandSchema.zod,
     description:
-      'Argument of update "reauthorize": lets the hold go, and once that is proven makes a new one with the stored card.',
+      'Argument of update "reauthorize": voids the authorization, and once that is proven makes a new one with the stored card.',
     examples: [
       {},
       { commandId: 'longer-1', entryMode: 'cof_merchant_initiated_transaction', who: 'ada', why: 'on back order' },
