@@ -1,9 +1,7 @@
 import type { UpdateDefinition } from '@temporalio/common';
 import { condition, currentUpdateInfo } from '@temporalio/workflow';
-import type { z } from 'zod';
 import { type SettleManually, settleManuallySchema } from '../../src/contract/messages.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
-import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import {
   billNowSchema,
   cancelSubscriptionSchema,
@@ -15,7 +13,7 @@ import {
   resumeSchema,
   type SubscriptionAnswer,
 } from '../../src/contract/subscription-commands.js';
-import { isRepeat, onUpdate, refused, refuseQuestionWhenFull, refuseRepeatWhenFull } from '../kit/requests.js';
+import { commandRegistrar, isRepeat, refused, refuseQuestionWhenFull, refuseRepeatWhenFull } from '../kit/requests.js';
 import { inResetRun } from '../kit/start-guard.js';
 import {
   billNowUpdate,
@@ -30,27 +28,28 @@ import {
 import type { Billing, CommandAnswer, SubscriptionCommand } from './state.js';
 
 export function registerSubscriptionCommands(flow: Billing): void {
-  register(flow, 'pause', pauseUpdate, pauseSchema, 'Stands still: no bill leaves until it is resumed');
-  register(flow, 'resume', resumeUpdate, resumeSchema, 'Bills again after a pause');
-  register(
-    flow,
-    'changeCard',
-    changeCardUpdate,
-    changeCardSchema,
-    'Another card; a bill that is past due is tried at once',
+  const register = commandRegistrar<Name, Request, SubscriptionAnswer>(
+    (name, request) => {
+      validate(flow, name, request);
+      // Only in the validator: handlers of accepted commands are replayed, also by code with other limits.
+      refuseWithoutPlace(flow, isKnown(flow, idOf(request)));
+      if (name === 'refundPeriod') refuseDoubtfulRefund(flow, request);
+    },
+    (name, request) => run(flow, name, request),
   );
+  register('pause', pauseUpdate, pauseSchema, 'Stands still: no bill leaves until it is resumed');
+  register('resume', resumeUpdate, resumeSchema, 'Bills again after a pause');
+  register('changeCard', changeCardUpdate, changeCardSchema, 'Another card; a bill that is past due is tried at once');
   register(
-    flow,
     'changePlan',
     changePlanUpdate,
     changePlanSchema,
     'Amount, interval or hour from the first period on that is not due yet',
   );
-  register(flow, 'cancel', cancelUpdate, cancelSubscriptionSchema, 'Ends now, or at the end of the present period');
-  register(flow, 'billNow', billNowUpdate, billNowSchema, 'Bills the period that it names, once');
-  register(flow, 'refundPeriod', refundPeriodUpdate, refundPeriodSchema, 'Refunds a period, or a part of it');
+  register('cancel', cancelUpdate, cancelSubscriptionSchema, 'Ends now, or at the end of the present period');
+  register('billNow', billNowUpdate, billNowSchema, 'Bills the period that it names, once');
+  register('refundPeriod', refundPeriodUpdate, refundPeriodSchema, 'Refunds a period, or a part of it');
   register(
-    flow,
     'settleManually',
     settleManuallyUpdate as unknown as UpdateDefinition<SubscriptionAnswer, [SettleManually]>,
     settleManuallySchema,
@@ -58,24 +57,8 @@ export function registerSubscriptionCommands(flow: Billing): void {
   );
 }
 
-function register<Request extends SubscriptionCommand['request']>(
-  flow: Billing,
-  name: SubscriptionCommand['name'],
-  update: UpdateDefinition<SubscriptionAnswer, [Request], string>,
-  schema: SharedSchema<z.ZodType<SubscriptionCommand['request']>>,
-  description: string,
-): void {
-  onUpdate(update, schema, {
-    description,
-    validate: (request) => {
-      validate(flow, name, request);
-      // Only in the validator: handlers of accepted commands are replayed, also by code with other limits.
-      refuseWithoutPlace(flow, isKnown(flow, idOf(request)));
-      if (name === 'refundPeriod') refuseDoubtfulRefund(flow, request);
-    },
-    answer: (request) => run(flow, name, request),
-  });
-}
+type Name = SubscriptionCommand['name'];
+type Request = SubscriptionCommand['request'];
 
 /**
  * Reasons to refuse a refund, checked only before it is accepted: the handler of an accepted one is replayed, also in a
@@ -105,7 +88,7 @@ function isKnown({ commands, answered }: Billing, commandId: string): boolean {
   return commands.has(commandId) || answered.some((one) => one.commandId === commandId);
 }
 
-function validate(flow: Billing, name: SubscriptionCommand['name'], request: SubscriptionCommand['request']): void {
+function validate(flow: Billing, name: Name, request: Request): void {
   const commandId = idOf(request);
   const earlier = flow.answered.find((one) => one.commandId === commandId) ?? flow.commands.get(commandId);
   if (isRepeat(earlier, name, request)) return;
@@ -114,11 +97,7 @@ function validate(flow: Billing, name: SubscriptionCommand['name'], request: Sub
 }
 
 /** A repeated command id joins the first command and gets its answer, also in a later run. */
-async function run(
-  flow: Billing,
-  name: SubscriptionCommand['name'],
-  request: SubscriptionCommand['request'],
-): Promise<SubscriptionAnswer> {
+async function run(flow: Billing, name: Name, request: Request): Promise<SubscriptionAnswer> {
   flow.updatesTaken += 1;
   const commandId = idOf(request);
   const earlier = flow.answered.find((one) => one.commandId === commandId);
@@ -149,7 +128,7 @@ function answerOrThrow(answer: CommandAnswer): SubscriptionAnswer {
   return answer;
 }
 
-function idOf(request: SubscriptionCommand['request']): string {
+function idOf(request: Request): string {
   return request.commandId ?? currentUpdateInfo()?.id ?? '';
 }
 

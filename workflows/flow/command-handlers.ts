@@ -1,6 +1,4 @@
-import type { UpdateDefinition } from '@temporalio/common';
 import { condition, currentUpdateInfo } from '@temporalio/workflow';
-import type { z } from 'zod';
 import { canonical } from '../../src/contract/idempotency.js';
 import {
   captureCommandSchema,
@@ -12,10 +10,9 @@ import {
   type SettleManually,
   type Outcome,
 } from '../../src/contract/messages.js';
-import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { captureUpdate, decideReviewUpdate, reauthorizeUpdate, refundUpdate, voidUpdate } from '../messages.js';
 import { noteUpdate } from './continue.js';
-import { isRepeat, onUpdate, refused, refuseRepeatWhenFull } from '../kit/requests.js';
+import { commandRegistrar, isRepeat, refused, refuseRepeatWhenFull } from '../kit/requests.js';
 import {
   askedOf,
   forgetOldCommands,
@@ -34,28 +31,21 @@ import { enter } from './explain.js';
  * queues the command and waits; only the main loop acts.
  */
 export function registerCommands(flow: FlowState): void {
-  register(flow, 'capture', captureUpdate, captureCommandSchema, 'Takes what is held, or a part of it');
-  register(flow, 'void', voidUpdate, voidCommandSchema, 'Releases what is held');
-  register(flow, 'refund', refundUpdate, refundCommandSchema, 'Refunds what was captured, or a part of it');
-  register(flow, 'reauthorize', reauthorizeUpdate, reauthorizeCommandSchema, 'Reauthorizes with the stored card');
-  register(flow, 'decideReview', decideReviewUpdate, decideReviewSchema, 'Ends a risk review; says who and why');
+  const register = commandRegistrar<Name, Request, Outcome>(
+    (name, request) => validate(flow, name, request),
+    (name, request) => run(flow, name, request),
+  );
+  register('capture', captureUpdate, captureCommandSchema, 'Takes what is held, or a part of it');
+  register('void', voidUpdate, voidCommandSchema, 'Releases what is held');
+  register('refund', refundUpdate, refundCommandSchema, 'Refunds what was captured, or a part of it');
+  register('reauthorize', reauthorizeUpdate, reauthorizeCommandSchema, 'Reauthorizes with the stored card');
+  register('decideReview', decideReviewUpdate, decideReviewSchema, 'Ends a risk review; says who and why');
 }
 
-function register<Request extends QueuedCommand['request']>(
-  flow: FlowState,
-  name: QueuedCommand['name'],
-  update: UpdateDefinition<Outcome, [Request], string>,
-  schema: SharedSchema<z.ZodType<QueuedCommand['request']>>,
-  description: string,
-): void {
-  onUpdate(update, schema, {
-    description,
-    validate: (request) => validate(flow, name, request),
-    answer: (request) => run(flow, name, request),
-  });
-}
+type Name = QueuedCommand['name'];
+type Request = QueuedCommand['request'];
 
-function validate(flow: FlowState, name: QueuedCommand['name'], request: QueuedCommand['request']): void {
+function validate(flow: FlowState, name: Name, request: Request): void {
   const earlier = earlierOf(flow, name, request, idOf(request) ?? currentUpdateInfo()?.id ?? '');
   if (isRepeat(earlier, name, request)) {
     refuseRepeatWhenFull(askedOf(flow));
@@ -76,7 +66,7 @@ function validate(flow: FlowState, name: QueuedCommand['name'], request: QueuedC
 }
 
 /** A repeated command id joins the first command and gets its answer. */
-async function run(flow: FlowState, name: QueuedCommand['name'], request: QueuedCommand['request']): Promise<Outcome> {
+async function run(flow: FlowState, name: Name, request: Request): Promise<Outcome> {
   noteUpdate(flow);
   const commandId = idOf(request) ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
   let command = earlierOf(flow, name, request, commandId);
@@ -95,12 +85,7 @@ async function run(flow: FlowState, name: QueuedCommand['name'], request: Queued
 
 const isReauthorization = ({ name }: QueuedCommand): boolean => name === 'reauthorize';
 
-function earlierOf(
-  flow: FlowState,
-  name: QueuedCommand['name'],
-  request: QueuedCommand['request'],
-  commandId: string,
-): Command | undefined {
+function earlierOf(flow: FlowState, name: Name, request: Request, commandId: string): Command | undefined {
   const byId = flow.commands.get(commandId);
   return byId ?? (name === 'decideReview' ? sameDecision(flow, name, request as DecideReview) : undefined);
 }
@@ -115,7 +100,7 @@ export async function answerOf(flow: FlowState, command: Command): Promise<Outco
 }
 
 /** Without a `commandId` the merchant's reference is used, without that the update id. */
-function idOf(request: QueuedCommand['request']): string | undefined {
+function idOf(request: Request): string | undefined {
   return request.commandId ?? ('reference' in request ? request.reference : undefined);
 }
 

@@ -29,6 +29,24 @@ export function onUpdate<Schema extends z.ZodType, Request, Answer>(
   });
 }
 
+/** Returns how a flow registers its commands: all are validated and answered in the same way, by name. */
+export function commandRegistrar<Name extends string, Request, Answer>(
+  validate: (name: Name, request: Request) => void,
+  answer: (name: Name, request: Request) => Promise<Answer>,
+) {
+  return <One extends Request>(
+    name: Name,
+    update: UpdateDefinition<Answer, [One], string>,
+    schema: SharedSchema<z.ZodType<Request>>,
+    description: string,
+  ): void =>
+    onUpdate(update, schema, {
+      description,
+      validate: (request) => validate(name, request),
+      answer: (request) => answer(name, request),
+    });
+}
+
 /** Handlers run in the scope that a cancel reaches: a cancelled flow stays open, and so must its handlers. */
 export function whateverIsCancelled<Answer>(answer: () => Promise<Answer>): Promise<Answer> {
   return CancellationScope.nonCancellable(answer);
