@@ -1,5 +1,4 @@
 import {
-  ApplicationFailure,
   workflowInfo,
   ActivityFailure,
   isCancellation,
@@ -7,8 +6,6 @@ import {
   condition,
   setCurrentDetails,
 } from '@temporalio/workflow';
-import { FAILURE_TYPES } from '../src/contract/names.js';
-import { faultsOf } from '../src/contract/fields.js';
 import { FLOWS } from '../src/contract/flows.js';
 import {
   type EventDelivery,
@@ -19,11 +16,12 @@ import {
 import { isSealed } from '../src/contract/payload-marks.js';
 import type { PaymentStatus } from '../src/contract/statuses.js';
 import { GIVEN_UP_AFTER_MS, pollDelay } from '../src/domain/schedules.js';
+import { invalidInput, parseStart } from './kit/start-guard.js';
 import { publish, type Visible } from './kit/visibility.js';
 import { noteEvent } from './messages.js';
 import { explainParked, newParked, type Parked, registerParkedHandlers } from './parked/handlers.js';
 import { delivery } from './policies.js';
-import { readableOrRetry, decodedOrRetry } from './kit/decoded-or-retry.js';
+import { decodedOrRetry } from './kit/decoded-or-retry.js';
 
 /**
  * Keeps an event that could be routed to no flow, and tries again for 24 h. It only delivers the event: the flow that
@@ -52,27 +50,12 @@ export async function parkedEvent(raw: unknown): Promise<ParkedEventResult> {
   }
 }
 
-/** A worker that lacks a key leaves the event to a worker that has it. The event would be lost otherwise. */
 function parse(raw: unknown): ParsedParkedEventInput {
-  readableOrRetry(raw, 'the event');
-  const parsed = FLOWS.parkedEvent.schema.safeParse(raw);
-  const faults = parsed.success ? faultsOfStart(raw, parsed.data) : faultsOf(parsed.error);
-  if (parsed.success && faults.length === 0) return parsed.data;
-  throw ApplicationFailure.nonRetryable(
-    `No event was parked: ${faults.join('; ')}`,
-    FAILURE_TYPES.invalidInput,
-    faults,
-  );
-}
-
-function faultsOfStart(raw: unknown, input: ParsedParkedEventInput): string[] {
-  const expected = FLOWS.parkedEvent.workflowId(input);
-  const { workflowId } = workflowInfo();
-  return [
-    ...(workflowId === expected ? [] : [`workflow id: is "${workflowId}", must be "${expected}" for this event`]),
-    // The flow would take it for an event that the webhook handler has verified.
-    ...(isSealed(raw) ? [] : ['event: was written in clear, and only the webhook handler parks events, encrypted']),
-  ];
+  const input = parseStart(FLOWS.parkedEvent, raw);
+  // The flow would take it for an event that the webhook handler has verified.
+  if (!isSealed(raw))
+    throw invalidInput(['event: was written in clear, and only the webhook handler parks events, encrypted']);
+  return input;
 }
 
 /** One delivery attempt. Without an answer reason and workflow id stay as they were. */
