@@ -8,6 +8,15 @@ import { hostAndPort, PORTS, urlOf, type PortName, type StackSettings } from './
 
 /** Tests run this file from the sources, everything else from `dist/`. */
 const ROOT = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../..' : '../../..', import.meta.url));
+/** Entry files of Holdfast's own processes, below `dist/`. */
+export const PROGRAMS = {
+  sandbox: 'sandbox/main.js',
+  worker: 'workers/worker.js',
+  webhook: 'workers/webhook.js',
+  codec: 'workers/codec.js',
+} as const;
+export type ProgramName = keyof typeof PROGRAMS;
+
 /** Long, because a busy machine is slow. A broken process ends at once anyway. */
 const READY_WITHIN_MS = 90_000;
 const KEPT_CHARACTERS = 200_000;

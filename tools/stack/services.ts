@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { SandboxControl } from '../../sandbox/control.js';
 import { addUnits, businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from './profile-units.js';
-import { startReadyProcess, type ReadyProcess } from './ready-process.js';
+import { PROGRAMS, type ProgramName, type ReadyProcess, startReadyProcess } from './ready-process.js';
 
 /** A Temporal server, and whose flows the services run there. */
 export interface Engine {
@@ -49,9 +49,9 @@ export async function startServices(options: ServicesOptions): Promise<Services>
   const removeState = (): void => rmSync(options.stateDir, { recursive: true, force: true });
   removeState();
   const started: ReadyProcess[] = [];
-  const start = async (file: string, env: NodeJS.ProcessEnv): Promise<ReadyProcess> => {
+  const start = async (name: ProgramName, env: NodeJS.ProcessEnv): Promise<ReadyProcess> => {
     const { signal } = options;
-    const one = await startReadyProcess(`dist/${file}`, { env, ...(signal !== undefined && { signal }) });
+    const one = await startReadyProcess(`dist/${PROGRAMS[name]}`, { env, ...(signal !== undefined && { signal }) });
     started.push(one);
     return one;
   };
@@ -64,14 +64,14 @@ export async function startServices(options: ServicesOptions): Promise<Services>
   }
 }
 
-type Start = (file: string, env: NodeJS.ProcessEnv) => Promise<ReadyProcess>;
+type Start = (name: ProgramName, env: NodeJS.ProcessEnv) => Promise<ReadyProcess>;
 
 async function startWith(start: Start, options: ServicesOptions, removeState: () => void): Promise<Services> {
   const { engine } = options;
   const units = [PLAIN_UNIT, ...(options.units ?? [])];
   const base = { ...environmentOf(options, units), HOLDFAST_STOP_SECONDS: '5' };
   // First, as it takes whatever port is free: the others are told its address.
-  const sandboxProcess = await start('sandbox/main.js', {
+  const sandboxProcess = await start('sandbox', {
     ...base,
     HOLDFAST_STATE_DIR: options.stateDir,
     ...options.sandboxEnv,
@@ -79,13 +79,12 @@ async function startWith(start: Start, options: ServicesOptions, removeState: ()
   const sandboxUrl = sandboxProcess.url;
   const sandbox = new SandboxControl(sandboxUrl);
   const env = { ...base, HOLDFAST_API_BASE_URL: sandboxUrl };
-  const webhook =
-    options.webhook === false ? undefined : await start('workers/webhook.js', { ...env, ...options.webhookEnv });
+  const webhook = options.webhook === false ? undefined : await start('webhook', { ...env, ...options.webhookEnv });
   const webhookUrl = webhook === undefined ? undefined : new URL('/webhooks', webhook.url).href;
   if (webhookUrl !== undefined) await sandbox.addWebhookEndpoint({ url: webhookUrl });
   await addUnits(sandbox, units, webhookUrl);
   const newWorker = (more: Readonly<Record<string, string>> = {}): Promise<ReadyProcess> =>
-    start('workers/worker.js', { ...env, ...options.workerEnv, ...more });
+    start('worker', { ...env, ...options.workerEnv, ...more });
   let worker = await newWorker();
   return {
     engine,

@@ -2,7 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
-import { temporalProfile, temporalProfilePath, withoutTemporalSettings } from './ready-process.js';
+import {
+  PROGRAMS,
+  type ProgramName,
+  temporalProfile,
+  temporalProfilePath,
+  withoutTemporalSettings,
+} from './ready-process.js';
 import { devServerArgs } from './dev-server.js';
 import type { PreparedNamespace } from './namespace.js';
 import { removeRunFile, writeRunFile, type RunFile } from './run-file.js';
@@ -10,15 +16,6 @@ import { hostAndPort, urlOf, type StackSettings } from './settings.js';
 import { SupervisedProcess } from './supervised-process.js';
 
 const distDir = resolve(fileURLToPath(new URL('../..', import.meta.url)));
-
-/** Entry files of Holdfast's own processes, below `dist/`. */
-const ENTRIES = {
-  sandbox: 'sandbox/main.js',
-  worker: 'workers/worker.js',
-  webhook: 'workers/webhook.js',
-  codec: 'workers/codec.js',
-} as const;
-type EntryName = keyof typeof ENTRIES;
 
 /** ms that Holdfast's own processes, and after them Temporal, get to stop before they are killed: 9 s in all. */
 const OURS_STOP_MS = 5_500;
@@ -147,10 +144,10 @@ export class Stack {
     }
   }
 
-  #ours(name: EntryName): SupervisedProcess {
+  #ours(name: ProgramName): SupervisedProcess {
     const existing = this.#processes.get(name);
     if (existing !== undefined) return existing;
-    const args = [join(distDir, ENTRIES[name])];
+    const args = [join(distDir, PROGRAMS[name])];
     return this.#add(name, { command: process.execPath, args, env: this.#options.env, saysReady: true });
   }
 

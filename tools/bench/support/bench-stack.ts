@@ -8,7 +8,7 @@ import { HoldfastClient } from '../../../src/client/holdfast-client.js';
 import { createDataConverter } from '../../../src/security/data-converter.js';
 import { parseKeyRing } from '../../../src/security/key-ring.js';
 import { startDevServer } from '../../stack/dev-server.js';
-import { startReadyProcess, type ReadyProcess } from '../../stack/ready-process.js';
+import { PROGRAMS, startReadyProcess, type ReadyProcess } from '../../stack/ready-process.js';
 import { environmentOf } from '../../stack/services.js';
 import { startFront, type Handle } from './front.js';
 
@@ -59,7 +59,7 @@ export async function startBenchStack(
     started.push(one);
     return one;
   };
-  const { url: sandboxUrl, process: sandbox } = await start('sandbox/main.js');
+  const { url: sandboxUrl, process: sandbox } = await start(PROGRAMS.sandbox);
   return {
     sandbox: new SandboxControl(sandboxUrl),
     sandboxUrl,
