@@ -128,6 +128,9 @@ async function bodyOf(request: IncomingMessage, limitMs: number): Promise<Buffer
     request.on('data', onData);
     request.once('end', () => end(() => resolve(Buffer.concat(chunks))));
     request.once('error', (error) => end(() => reject(error)));
-    request.once('close', () => end(() => reject(new Error('the sender hung up'))));
+    request.once('close', () => {
+      // Also emitted after the end, and an error costs more than all else here.
+      if (!request.readableEnded) end(() => reject(new Error('the sender hung up')));
+    });
   });
 }
