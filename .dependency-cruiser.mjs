@@ -62,9 +62,16 @@ const LAYERS = [
     mayImport: ['sandbox/', 'src/webhook/signature\\.ts$'],
     temporal: [],
   },
+  // What merchants test with: the sandbox in their process, and a client without Temporal.
+  {
+    name: 'testing',
+    files: 'tools/testing/',
+    mayImport: ['src/(client|config|contract)/', 'sandbox/', 'tools/testing/'],
+    temporal: [],
+  },
   {
     name: 'tools',
-    files: 'tools/(?!bench/)',
+    files: 'tools/(?!bench/|testing/)',
     mayImport: [
       'src/(client|contract|domain|security|webhook)/',
       'src/config/',
@@ -107,13 +114,14 @@ export default {
       name: 'declared',
       severity: 'error',
       from: {},
-      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+      // Of a peer that is optional it also says that no package has it.
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['npm-peer'] },
     },
     {
       name: 'installed-in-production',
       severity: 'error',
       from: { path: '^(src|workflows|activities|workers|sandbox|tools/stack)/' },
-      to: { dependencyTypes: ['npm-dev'] },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm-peer'] },
     },
   ],
   options: {

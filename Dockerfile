@@ -5,7 +5,7 @@ COPY package.json package-lock.json .npmrc ./
 # Not npm ci: see tools/setup/packages.mjs.
 RUN npm install --no-save --no-audit --no-fund
 COPY . .
-RUN node tools/build.mjs && npm prune --omit=dev --no-save --no-audit --no-fund
+RUN node tools/build.mjs && node tools/image-manifest.mjs && npm prune --omit=dev --no-save --no-audit --no-fund
 
 FROM node:20.20.2-bookworm-slim
 # TLS to a Temporal cluster or to the payment service needs the usual certificate authorities.

@@ -203,7 +203,7 @@ export interface FaultInput {
   after?: boolean;
 }
 
-interface EndpointInput {
+export interface EndpointInput {
   id?: string;
   url: string;
   version?: WebhookVersion;
@@ -214,7 +214,7 @@ interface EndpointInput {
   filters?: readonly string[] | Readonly<Record<string, readonly string[]>>;
 }
 
-interface UnitInput {
+export interface UnitInput {
   app_id: string;
   private_key?: string;
   public_key?: string;
@@ -253,7 +253,7 @@ export interface DeliveryView {
   last_error: string | null;
 }
 
-interface Health {
+export interface Health {
   status: 'ok';
   now: string;
   clock_offset_ms: number;
@@ -267,7 +267,7 @@ interface Health {
   deliveries: number;
 }
 
-interface CardInput {
+export interface CardInput {
   cardNumber: string;
   holderName?: string;
   expirationDate?: string;

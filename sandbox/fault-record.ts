@@ -2,7 +2,7 @@ export type FaultAction =
   'drop_reply' | 'refuse' | 'status' | 'delay' | 'garbage' | 'result' | 'lose_event' | 'repeat_event' | 'delay_event';
 
 /** A document to show the buyer, such as a voucher for a cash payment. */
-interface ProviderDocument {
+export interface ProviderDocument {
   descriptor?: string | undefined;
   content_type?: string | undefined;
   content?: string | undefined;

@@ -23,6 +23,8 @@ interface DeclarationFile {
 
 /** Types that an export may name although its entry does not export them, with the reason. */
 const NOT_EXPORTED: Readonly<Record<string, string>> = {
+  ApplicationFailure: 'of the package @temporalio/common',
+  ChildWorkflowFailure: 'of the package @temporalio/common',
   Compact: 'part of FieldsOf',
   FieldsOf: "computes an answer's fields from its schema; the type of each answer is exported",
   Flat: 'part of FieldsOf',
@@ -145,11 +147,15 @@ function findUnexportedErrors(exported: ReadonlyMap<string, Declared>): Pick<Une
   );
 }
 
-/** Says which types a caller of the entry would need and can't import. */
-export function findFaults(title: string, entry: string): string[] {
+/**
+ * Says which types a caller of the entry would need and can't import, neither from it nor from `main`, the package's
+ * main entry.
+ */
+export function findFaults(title: string, entry: string, main?: string): string[] {
   const { exports } = readDeclarations(entry);
+  const inMain = main === undefined || main === entry ? new Map<string, Declared>() : readDeclarations(main).exports;
   return [...findUnexported(exports), ...findUnexportedErrors(exports)]
-    .filter(({ name }) => !Object.hasOwn(NOT_EXPORTED, name))
+    .filter(({ name }) => !Object.hasOwn(NOT_EXPORTED, name) && !inMain.has(name))
     .map(({ name, namedBy }) => `${title} does not export ${name}, which ${namedBy} names`);
 }
 
@@ -214,7 +220,7 @@ async function main(): Promise<void> {
     if (typeof target === 'string') continue;
     const path = join(folder, `${entry === '.' ? 'index' : entry.slice(2)}.md`);
     const title = join('holdfast', entry);
-    for (const fault of findFaults(title, join(root, target.types))) {
+    for (const fault of findFaults(title, join(root, target.types), join(root, mainEntry))) {
       process.stderr.write(`${fault}: export it there\n`);
       process.exitCode = 1;
     }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rootDir } from './setup/paths.mjs';
+import { shippedPackages } from './setup/shipped-packages.mjs';
 
 const PERMISSIVE = new Set([
   '0BSD',
@@ -26,12 +27,13 @@ const READ_BY_HAND = {
 const DATA_LICENCES = { 'caniuse-lite': 'CC-BY-4.0' };
 
 /**
- * Production packages whose licence is unknown or not permissive. Uses the lock file, because `npm sbom --omit dev`
- * leaves out packages that development packages need too.
+ * Packages that a user gets, of the entries with optional peers too, whose licence is unknown or not permissive. Uses
+ * the lock file, because `npm sbom --omit dev` leaves out packages that development packages need too.
  */
 export function licenceFaults(lock, licenceOfInstalled) {
-  return Object.entries(lock.packages)
-    .filter(([path, entry]) => path !== '' && !entry.dev)
+  const { dependencies = {}, peerDependencies = {} } = lock.packages[''] ?? {};
+  return [...shippedPackages(lock, [...Object.keys(dependencies), ...Object.keys(peerDependencies)])]
+    .map((path) => [path, lock.packages[path]])
     .flatMap(([path, entry]) => {
       const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
       const licence = entry.license ?? licenceOfInstalled(path);

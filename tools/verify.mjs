@@ -36,6 +36,7 @@ const STEPS = [
     () => [process.execPath, [join(distDir, 'tools', 'api-report.js'), '--check']],
     'npm run api writes docs/api',
   ],
+  ['package', () => script('check-package.mjs')],
 ];
 
 async function runStep([name, command, hint]) {

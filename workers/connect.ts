@@ -16,7 +16,7 @@ import { StartFault } from './process.js';
 
 const RETRY_MS = 2_000;
 
-interface EngineConnections {
+export interface EngineConnections {
   native: NativeConnection;
   client: Client;
   connection: Connection;

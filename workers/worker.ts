@@ -1,18 +1,13 @@
 import { constants, setPriority } from 'node:os';
 import { Runtime } from '@temporalio/worker';
 import { loadConfig } from '../src/config/index.js';
-import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
-import { createDataConverter } from '../src/security/data-converter.js';
 import { temporalLogger } from '../src/security/logging.js';
 import { reportCodecCounts } from './codec-metrics.js';
-import { checkNamespace, connectEngine } from './connect.js';
-import { builtBundlePath, createBillingWorker, createPaymentWorker } from './create-payment-worker.js';
+import { connectChecked, workersOf } from './holdfast-workers.js';
 import { reservePort, runProcess } from './process.js';
-import { createProviders, rateLimits, unitTerms } from './providers.js';
 import { endAfterLoop } from './threads/end-after-loop.js';
 import { hasLoopedLately, noteLoop } from './threads/looped-lately.js';
 import { watchThreads } from './threads/watch-threads.js';
-import { reportUnits } from './unit-metrics.js';
 
 await runProcess({
   name: 'worker',
@@ -34,26 +29,9 @@ await runProcess({
       // The process stops the worker itself, so that connections close after it.
       shutdownSignals: [],
     });
-    const refusesClear = config.plainPayloads === 'refuse';
-    const dataConverter = createDataConverter(config.keyRing, { logger, refusesClear });
+    const { engine, dataConverter } = await connectChecked(config, logger, stopping);
     reportCodecCounts(dataConverter.payloadCodecs[0]);
-    const engine = await connectEngine(dataConverter, logger, stopping);
-    await checkNamespace(engine.connection, engine.client.options.namespace, config.environment, logger);
-    const bundlePath = builtBundlePath();
-    const deps = {
-      connection: engine.native,
-      client: engine.client,
-      dataConverter,
-      providers: createProviders(config),
-      units: unitTerms(config),
-      limits: rateLimits(config),
-      refusesClear,
-      stopMs: config.stopSeconds * 1_000,
-      ...(config.buildId !== undefined && { buildId: config.buildId }),
-      notify: { secret: config.notifySecret, overHttp: config.environment !== 'live' },
-      ...(bundlePath !== undefined && { bundlePath }),
-    };
-    const { taskQueues, billingCallsPerSecond, paymentsCallsPerSecond, stateDir } = config;
+    const { taskQueues, stateDir } = config;
     const loop = endAfterLoop(logger, config.stopSeconds * 1_000);
     const limited = hasLoopedLately(stateDir);
     if (limited)
@@ -73,26 +51,7 @@ await runProcess({
       );
     // No buyer waits for a bill: where both run on one machine, checkouts have priority.
     if (taskQueues === 'billing') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-    const workers = [
-      ...(taskQueues === 'billing'
-        ? []
-        : [
-            await createPaymentWorker({
-              ...deps,
-              callsPerSecond: paymentsCallsPerSecond,
-              observer: reportUnits(logger, PAYMENTS_TASK_QUEUE),
-            }),
-          ]),
-      ...(taskQueues === 'payments'
-        ? []
-        : [
-            await createBillingWorker({
-              ...deps,
-              callsPerSecond: billingCallsPerSecond,
-              observer: reportUnits(logger, BILLING_TASK_QUEUE),
-            }),
-          ]),
-    ];
+    const workers = await workersOf(config, logger, engine, dataConverter);
     loop.ends(workers);
     const running = Promise.all(workers.map((worker) => worker.run()));
     return {

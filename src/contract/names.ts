@@ -9,6 +9,9 @@ export const PAYMENTS_TASK_QUEUE = 'holdfast';
 /** Task queue of subscriptions, separate so that a burst of renewals can't slow a checkout. */
 export const BILLING_TASK_QUEUE = 'holdfast-billing';
 
+/** Activity of a merchant's own worker: asks a flow for its outcome (see `workflows/as-children.ts`). */
+export const ASK_FLOW_ACTIVITY = 'holdfastAskFlow';
+
 /** Worker deployment; its versions are the builds of Holdfast. */
 export const DEPLOYMENT_NAME = 'holdfast';
 

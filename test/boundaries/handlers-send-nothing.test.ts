@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 
 const WORKFLOWS = new URL('../../workflows/', import.meta.url);
 const SOURCES = readdirSync(WORKFLOWS, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
-const REGISTERS = /\bset(?:Default(?:Signal|Update|Query))?Handler\(|\bonUpdate\(|\bcommandRegistrar\b|\banswerQueries\(/;
+const REGISTERS =
+  /\bset(?:Default(?:Signal|Update|Query))?Handler\(|\bonUpdate\(|\bcommandRegistrar\b|\banswerQueries\(/;
 const SENDS = /\bproxy(?:Local)?Activities\b|\bexecuteChild\b|\bstartChild\b/;
 
 /** Loads activities for its main path. What its handler may do stands here. */

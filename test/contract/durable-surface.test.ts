@@ -55,6 +55,7 @@ function durableSurface(): object {
     failures: names.FAILURE_TYPES,
     values: { PAYMENT_STATUSES, WAITING_FOR, KNOWN_BY, TRANSACTION_STATUSES, TRANSACTION_KINDS },
     activities: Object.keys(createActivities(none)).toSorted(),
+    ownActivities: [names.ASK_FLOW_ACTIVITY],
     billingActivities: Object.keys(createBillingActivities(none)).toSorted(),
     keys: KEYED_OPERATIONS.map((operation) => idempotencyKey('payment-order-1001', operation, 1)),
     commandSequence: commandSequence('command-1'),

@@ -1,0 +1,136 @@
+import type { DataConverter } from '@temporalio/common';
+import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { HoldfastClient } from '../src/client/holdfast-client.js';
+import { type Config, describe, loadConfig, secretsOf } from '../src/config/index.js';
+import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
+import { createDataConverter } from '../src/security/data-converter.js';
+import { createLogger, type Logger } from '../src/security/logging.js';
+import { checkNamespace, connectEngine, type EngineConnections } from './connect.js';
+import { builtBundlePath, createBillingWorker, createPaymentWorker } from './create-payment-worker.js';
+import { flowActivities } from './flow-activities.js';
+import { createProviders, rateLimits, unitTerms } from './providers.js';
+import { reportUnits } from './unit-metrics.js';
+
+/** A worker for workflows of yours, which may start Holdfast's flows as children: see `holdfast/workflows`. */
+export interface OwnWorker extends Pick<WorkerOptions, 'workflowsPath' | 'workflowBundle' | 'activities'> {
+  /** A queue of your own, not one of Holdfast's. */
+  taskQueue: string;
+  /** Other options of Temporal's `Worker.create`. */
+  options?: Partial<Omit<WorkerOptions, 'connection' | 'namespace' | 'taskQueue' | 'dataConverter'>>;
+}
+
+export interface HoldfastWorkersOptions {
+  own?: OwnWorker;
+  /** Ends the wait for a server that is not there yet. */
+  signal?: AbortSignal;
+}
+
+export interface HoldfastWorkers {
+  /** Temporal's workers: those of the queues that HOLDFAST_TASK_QUEUES names, then your own. */
+  readonly workers: readonly Worker[];
+  readonly holdfast: HoldfastClient;
+  /** With these a further worker or client of yours shares connection and encryption. */
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+  readonly dataConverter: DataConverter;
+  /** Runs until all workers have stopped, then closes the connections. Rejects if a worker fails. */
+  run(): Promise<void>;
+  /** Takes no new work. `run` resolves when calls under way have ended. */
+  shutdown(): void;
+}
+
+/** @throws ConfigError, StartFault */
+export async function createWorkers({ own, signal }: HoldfastWorkersOptions) {
+  if (own !== undefined && [PAYMENTS_TASK_QUEUE, BILLING_TASK_QUEUE].includes(own.taskQueue))
+    throw new RangeError(`own.taskQueue is "${own.taskQueue}", which Holdfast's own workers serve: name another queue`);
+  const config = loadConfig(process.env);
+  const logger = createLogger({ name: 'worker', level: config.logLevel, secrets: secretsOf(config) });
+  for (const line of describe(config)) logger.info(line);
+  const { engine, dataConverter } = await connectChecked(config, logger, signal ?? new AbortController().signal);
+  const { namespace } = engine.client.options;
+  const holdfast = new HoldfastClient(engine.client);
+  const workers = await workersOf(config, logger, engine, dataConverter);
+  if (own !== undefined) {
+    const { taskQueue, activities, options, ...workflows } = own;
+    workers.push(
+      await Worker.create({
+        ...options,
+        ...workflows,
+        connection: engine.native,
+        namespace,
+        taskQueue,
+        dataConverter,
+        activities: { ...flowActivities(holdfast), ...activities },
+      }),
+    );
+  }
+  const shutdown = (): void => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  return {
+    workers,
+    holdfast,
+    connection: engine.native,
+    namespace,
+    dataConverter,
+    async run() {
+      try {
+        await Promise.all(workers.map((worker) => worker.run()));
+      } finally {
+        shutdown();
+        await Promise.allSettled(workers.map(untilStopped));
+        await engine.close();
+      }
+    },
+    shutdown,
+  } satisfies HoldfastWorkers;
+}
+
+/** One worker may have failed while others still stop: the connection must outlive them. */
+async function untilStopped(worker: Worker): Promise<void> {
+  while (!['STOPPED', 'FAILED', 'INITIALIZED'].includes(worker.getState()))
+    await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+/** Connects, and refuses a namespace that can't keep the guarantees. @throws StartFault */
+export async function connectChecked(config: Config, logger: Logger, stopping: AbortSignal) {
+  const refusesClear = config.plainPayloads === 'refuse';
+  const dataConverter = createDataConverter(config.keyRing, { logger, refusesClear });
+  const engine = await connectEngine(dataConverter, logger, stopping);
+  await checkNamespace(engine.connection, engine.client.options.namespace, config.environment, logger);
+  return { engine, dataConverter };
+}
+
+/** The workers of the queues that the configuration names. */
+export async function workersOf(
+  config: Config,
+  logger: Logger,
+  engine: EngineConnections,
+  dataConverter: DataConverter,
+): Promise<Worker[]> {
+  const { taskQueues, billingCallsPerSecond, paymentsCallsPerSecond } = config;
+  const bundlePath = builtBundlePath();
+  const deps = {
+    connection: engine.native,
+    client: engine.client,
+    dataConverter,
+    providers: createProviders(config),
+    units: unitTerms(config),
+    limits: rateLimits(config),
+    refusesClear: config.plainPayloads === 'refuse',
+    stopMs: config.stopSeconds * 1_000,
+    ...(config.buildId !== undefined && { buildId: config.buildId }),
+    notify: { secret: config.notifySecret, overHttp: config.environment !== 'live' },
+    ...(bundlePath !== undefined && { bundlePath }),
+  };
+  const workers: Worker[] = [];
+  if (taskQueues !== 'billing') {
+    const observer = reportUnits(logger, PAYMENTS_TASK_QUEUE);
+    workers.push(await createPaymentWorker({ ...deps, callsPerSecond: paymentsCallsPerSecond, observer }));
+  }
+  if (taskQueues !== 'payments') {
+    const observer = reportUnits(logger, BILLING_TASK_QUEUE);
+    workers.push(await createBillingWorker({ ...deps, callsPerSecond: billingCallsPerSecond, observer }));
+  }
+  return workers;
+}
