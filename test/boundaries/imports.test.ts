@@ -31,6 +31,7 @@ const FORBIDDEN: readonly [rule: string, importer: string, statement: string][] 
   ['sandbox', 'sandbox/a.ts', "import { x } from '../src/webhook/handler.js';"],
   ['sandbox', 'sandbox/b.ts', "import { x } from '@temporalio/client';"],
   ['sandbox', 'sandbox/main.ts', "import { x } from '../workers/process.js';"],
+  ['testing', 'tools/testing/a.ts', "import { x } from '../../src/webhook/x.js';"],
   ['tools', 'tools/demo/a.ts', "import { x } from '../../sandbox/server.js';"],
   ['tools', 'tools/b.mjs', "import '../src/cli/x.js';"],
   ['no-cycles', 'src/client/d.ts', "import type { x } from './imports-d.js';"],
