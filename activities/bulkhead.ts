@@ -18,15 +18,16 @@ const URGENT: readonly OperationName[] = ['createVoid', 'createCapture'];
 /** ms. A `Retry-After` holds the other POSTs of its unit back no longer, whatever it says. */
 const LONGEST_HOLD = 60_000;
 
-export type HeldBackBecause = 'circuit open' | 'half of the places' | 'Retry-After' | 'calls per second';
-
 /** The end of a sentence. */
-const WHY: Readonly<Record<HeldBackBecause, string>> = {
+const WHY = {
   'circuit open': `its last calls failed or took more than ${SLOW / 1_000} s`,
   'half of the places': 'its calls hold half of the places of this worker',
   'Retry-After': 'its service has asked for fewer calls',
   'calls per second': 'others of it go first, and callsPerSecond allows no more',
-};
+} as const;
+
+export type HeldBackBecause = keyof typeof WHY;
+export const HELD_BACK_BECAUSE = Object.keys(WHY) as readonly HeldBackBecause[];
 
 export interface BulkheadOptions {
   /** Calls of one unit at a time. */

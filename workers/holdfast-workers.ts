@@ -123,13 +123,18 @@ export async function workersOf(
     notify: { secret: config.notifySecret, overHttp: config.environment !== 'live' },
     ...(bundlePath !== undefined && { bundlePath }),
   };
+  const reported = {
+    logger,
+    namespace: engine.client.options.namespace,
+    businessUnits: [...config.businessUnits.keys()],
+  };
   const workers: Worker[] = [];
   if (taskQueues !== 'billing') {
-    const observer = reportUnits(logger, PAYMENTS_TASK_QUEUE);
+    const observer = reportUnits({ ...reported, taskQueue: PAYMENTS_TASK_QUEUE });
     workers.push(await createPaymentWorker({ ...deps, callsPerSecond: paymentsCallsPerSecond, observer }));
   }
   if (taskQueues !== 'payments') {
-    const observer = reportUnits(logger, BILLING_TASK_QUEUE);
+    const observer = reportUnits({ ...reported, taskQueue: BILLING_TASK_QUEUE });
     workers.push(await createBillingWorker({ ...deps, callsPerSecond: billingCallsPerSecond, observer }));
   }
   return workers;

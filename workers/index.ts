@@ -4,6 +4,7 @@ import type { HoldfastWorkers, HoldfastWorkersOptions } from './holdfast-workers
 export { ConfigError } from '../src/config/index.js';
 export { MissingPackageError } from '../src/config/optional-packages.js';
 export { StartFault } from './process.js';
+export { type MetricsSource, workerMetrics } from './telemetry.js';
 export type { HoldfastWorkers, HoldfastWorkersOptions, OwnWorker } from './holdfast-workers.js';
 
 /**

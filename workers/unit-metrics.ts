@@ -1,13 +1,45 @@
 import { Runtime } from '@temporalio/worker';
-import type { UnitObserver } from '../activities/bulkhead.js';
+import { HELD_BACK_BECAUSE, type HeldBackBecause, type UnitObserver } from '../activities/bulkhead.js';
+import { WORKER_COUNTERS, WORKER_GAUGES } from '../src/contract/metrics.js';
+import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE, WORKFLOW_TYPES } from '../src/contract/names.js';
 import type { Logger } from '../src/security/logging.js';
 
-/** Counts the calls that are held back, and logs when a unit's service becomes slow or failing, and when it is well again. */
-export function reportUnits(logger: Logger, taskQueue: string): UnitObserver {
+interface Reported {
+  logger: Logger;
+  namespace: string;
+  taskQueue: string;
+  businessUnits: Iterable<string>;
+}
+
+/** Counters of workflows by the queue of their worker: each is worth an alert. */
+const OF_FLOWS: Readonly<Record<string, { name: string; workflowType: string }>> = {
+  [PAYMENTS_TASK_QUEUE]: {
+    name: WORKER_COUNTERS.captureDeadlineNear,
+    workflowType: WORKFLOW_TYPES.authorizeAndCapture,
+  },
+  [BILLING_TASK_QUEUE]: { name: WORKER_COUNTERS.notificationsGivenUp, workflowType: WORKFLOW_TYPES.subscription },
+};
+
+/**
+ * Counts the calls that are held back, and logs when a unit's service becomes slow or failing, and when it is well again.
+ * The series of all units begin at 0: Prometheus sees no increase in one that begins with its first event.
+ */
+export function reportUnits({ logger, namespace, taskQueue, businessUnits }: Reported): UnitObserver {
   const meter = Runtime.instance().metricMeter;
-  const open = meter.createGauge('holdfast_unit_circuit_open');
-  const heldBack = meter.createCounter('holdfast_unit_calls_held_back');
+  const open = meter.createGauge(WORKER_GAUGES.unitCircuitOpen);
+  const heldBack = meter.createCounter(WORKER_COUNTERS.unitCallsHeldBack);
   const tags = (businessUnit: string) => ({ business_unit: businessUnit, task_queue: taskQueue });
+  const count = (businessUnit: string, because: HeldBackBecause, calls: 0 | 1): void =>
+    heldBack.add(calls, { ...tags(businessUnit), because });
+  const ofFlows = OF_FLOWS[taskQueue];
+  for (const businessUnit of businessUnits) {
+    open.set(0, tags(businessUnit));
+    for (const because of HELD_BACK_BECAUSE) count(businessUnit, because, 0);
+    if (ofFlows === undefined) continue;
+    const { name, workflowType } = ofFlows;
+    // With the labels that the SDK adds to the counters of workflows: a series without them would be another one.
+    meter.createCounter(name).add(0, { namespace, taskQueue, workflowType, business_unit: businessUnit });
+  }
   return {
     circuit(businessUnit, isOpen) {
       open.set(isOpen ? 1 : 0, tags(businessUnit));
@@ -18,8 +50,6 @@ export function reportUnits(logger: Logger, taskQueue: string): UnitObserver {
         );
       else logger.info({ businessUnit, taskQueue }, 'The payment service answers this business unit in time again');
     },
-    heldBack(businessUnit, because) {
-      heldBack.add(1, { ...tags(businessUnit), because });
-    },
+    heldBack: (businessUnit, because) => count(businessUnit, because, 1),
   };
 }

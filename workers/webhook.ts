@@ -22,6 +22,7 @@ await runProcess({
     const { client, connection } = lazyClient(dataConverter);
     await checkEnvironment(client, config.environment);
     const registry = new Registry();
+    registry.setDefaultLabels({ environment: config.environment });
     collectDefaultMetrics({ register: registry });
     const metrics = createWebhookMetrics(registry);
     const sink = createEventSink(client, { timeoutMs: DELIVERY_TIMEOUT_MS, environment: config.environment });

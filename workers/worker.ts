@@ -5,6 +5,7 @@ import { temporalLogger } from '../src/security/logging.js';
 import { reportCodecCounts } from './codec-metrics.js';
 import { connectChecked, workersOf } from './holdfast-workers.js';
 import { reservePort, runProcess } from './process.js';
+import { workerMetrics } from './telemetry.js';
 import { endAfterLoop } from './threads/end-after-loop.js';
 import { hasLoopedLately, noteLoop } from './threads/looped-lately.js';
 import { watchThreads } from './threads/watch-threads.js';
@@ -23,7 +24,7 @@ await runProcess({
     Runtime.install({
       logger: temporalLogger(logger),
       telemetryOptions: {
-        metrics: { prometheus: { bindAddress } },
+        metrics: workerMetrics({ bindAddress, environment: config.environment, buildId: config.buildId }),
         logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
       },
       // The process stops the worker itself, so that connections close after it.

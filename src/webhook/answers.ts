@@ -1,5 +1,5 @@
 import type { EventResult, WebhookMetrics } from './metrics.js';
-import type { Rejection } from './read-request.js';
+import { type Rejection, REJECTION_STATUS } from './read-request.js';
 
 export interface WebhookLogger {
   info(fields: object, message: string): void;
@@ -11,22 +11,6 @@ export interface WebhookResponse {
   headers: Readonly<Record<string, string>>;
   body: { result: string } | { error: string };
 }
-
-const REJECTION_STATUS: Readonly<Record<Rejection, 400 | 401 | 413>> = {
-  tooLarge: 413,
-  unreadable: 400,
-  shape: 400,
-  headers: 400,
-  version: 400,
-  address: 400,
-  sender: 401,
-  noSignature: 401,
-  environment: 401,
-  unknownApp: 401,
-  badSignature: 401,
-  badDigest: 401,
-  legacyRefused: 401,
-};
 
 const RETRY_AFTER_SECONDS = '5';
 

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { Counter, Histogram, type LabelValues, type Registry } from 'prom-client';
 import type { WaitEnd } from './await-end.js';
-import type { Rejection } from './read-request.js';
+import { type Rejection, REJECTION_STATUS } from './read-request.js';
 import type { UnusableField } from './transaction-event.js';
 
 /**
@@ -58,7 +58,7 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
   const keys = new Counter({
     name: 'holdfast_webhook_key_uses_total',
     help: 'Events by business unit and key that signed them: current, previous-1 for the first of previousPrivateKeys...',
-    labelNames: ['unit', 'key'],
+    labelNames: ['business_unit', 'key'],
     registers,
   });
   const duplicates = new Counter({
@@ -98,6 +98,8 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
+  // An increase is not seen of a series that begins with its first event.
+  for (const reason of [...Object.keys(REJECTION_STATUS), 'cutOff', 'error']) rejected.inc({ reason }, 0);
   const receivedOf = seriesOf(received);
   const verifiedOf = seriesOf(verified);
   const keyOf = seriesOf(keys);
@@ -108,7 +110,8 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
     rejected: (reason) => rejected.inc({ reason }),
     verified: ({ eventType, version, unit, keyIndex, created }) => {
       verifiedOf({ ...labels(eventType, version), key: keyClass(keyIndex) }).inc();
-      if (keyIndex !== undefined) keyOf({ unit, key: keyIndex === 0 ? 'current' : `previous-${keyIndex}` }).inc();
+      if (keyIndex !== undefined)
+        keyOf({ business_unit: unit, key: keyIndex === 0 ? 'current' : `previous-${keyIndex}` }).inc();
       const age = (Date.now() - Date.parse(created)) / 1000;
       // The age is negative if the service's clock is ahead of ours.
       if (Number.isFinite(age)) lag.observe(Math.max(0, age));

@@ -11,7 +11,7 @@ export interface WebhookRequest {
   sender?: string;
 }
 
-/** Why a request was rejected; `REJECTION_STATUS` has the HTTP status of each. */
+/** Why a request was rejected. */
 export type Rejection =
   | 'tooLarge'
   | 'unreadable'
@@ -26,6 +26,23 @@ export type Rejection =
   | 'badSignature'
   | 'badDigest'
   | 'legacyRefused';
+
+/** HTTP status of each. */
+export const REJECTION_STATUS: Readonly<Record<Rejection, 400 | 401 | 413>> = {
+  tooLarge: 413,
+  unreadable: 400,
+  shape: 400,
+  headers: 400,
+  version: 400,
+  address: 400,
+  sender: 401,
+  noSignature: 401,
+  environment: 401,
+  unknownApp: 401,
+  badSignature: 401,
+  badDigest: 401,
+  legacyRefused: 401,
+};
 
 interface AnyRequest {
   version: string;

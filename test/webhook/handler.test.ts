@@ -103,7 +103,7 @@ describe('a verified event', () => {
     expect((await harness.postSigned(chargeBody(), OLD_KEY)).status).toBe(200);
     const kind = { type: EVENT_TYPE, version: '1.3.0' };
     expect(await harness.metric('holdfast_webhook_verified_total', { ...kind, key: 'previous' })).toBe(1);
-    const uses = (key: string) => harness.metric('holdfast_webhook_key_uses_total', { unit: 'default', key });
+    const uses = (key: string) => harness.metric('holdfast_webhook_key_uses_total', { business_unit: 'default', key });
     expect([await uses('current'), await uses('previous-1')]).toEqual([0, 1]);
   });
 

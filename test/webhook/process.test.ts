@@ -13,6 +13,7 @@ import { announcingIdentity } from '../../src/client/ready-check.js';
 import { PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
 import { signedText } from '../../src/webhook/signature.js';
+import { documentedMetrics, servedMetrics } from '../support/documented-metrics.js';
 import { chargeBody, EVENT_TYPE, headersFor } from './support.js';
 import { until } from '../support/until.js';
 
@@ -166,9 +167,16 @@ describe('the webhook process', () => {
     const metricsUrl = /"url":"([^"]+\/metrics)"/.exec(log)?.[1] ?? '';
     const text = await (await fetch(metricsUrl)).text();
     expect(text).toMatch(
-      /holdfast_webhook_events_total\{type="payment.charge.update",version="1.3.0",result="parked"\} 2/,
+      /holdfast_webhook_events_total\{type="payment.charge.update",version="1.3.0",result="parked",environment="test"\} 2/,
     );
-    expect(text).toContain('holdfast_webhook_lag_seconds_bucket');
+    const told = documentedMetrics().filter(({ process }) => process === 'webhook');
+    const served = servedMetrics(text);
+    expect(served.map(({ name }) => name).toSorted()).toEqual(told.map(({ name }) => name).toSorted());
+    const unknown = served.filter(({ name, labels }) => {
+      const known = [...(told.find((metric) => metric.name === name)?.labels ?? []), 'environment'];
+      return labels.some((label) => !known.includes(label));
+    });
+    expect(unknown).toEqual([]);
     expect(log).toContain('order-2');
     expect(log).not.toContain(SANDBOX_KEY);
     expect(log).not.toContain('omitted');

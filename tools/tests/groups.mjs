@@ -31,6 +31,7 @@ export const ONLY_AT_FULL_COUNTS = {
   'tools/start': 'boots the whole stack five times; every set-up with npm start boots it once',
   'simulation/campaign-other-half': 'simulation/campaign runs all that a short run has',
   'webhook/traces': 'boots a stack that traces',
+  'workers/metrics': 'boots a stack; docs/metrics compares names, webhook/process scrapes the webhook handler',
   'workflows/subscription-deploys': 'deploys workers; workflows/subscription shows the billing',
 };
 

@@ -8,6 +8,7 @@ import {
 } from '@temporalio/workflow';
 import { ADDRESS_GONE, NOTICE_REFUSED, type NoticeType } from '../../src/contract/billing-activities.js';
 import { hashOf } from '../../src/contract/idempotency.js';
+import { WORKER_COUNTERS } from '../../src/contract/metrics.js';
 import { notificationsWithin } from '../policies.js';
 import { type Billing, KEPT_NOTICES, type KeptNotice } from './state.js';
 
@@ -128,5 +129,5 @@ function giveUpOldest(flow: Billing): void {
 /** Counts it for the status: a merchant who accepted nothing for days reads the rest there. */
 function countGivenUp(flow: Billing): void {
   flow.counts.givenUpNotices += 1;
-  metricMeter.createCounter('holdfast_notifications_given_up').add(1, { business_unit: flow.input.businessUnit });
+  metricMeter.createCounter(WORKER_COUNTERS.notificationsGivenUp).add(1, { business_unit: flow.input.businessUnit });
 }

@@ -13,6 +13,7 @@ import type { z } from 'zod';
 import type { FinalOutcome } from '../../src/contract/messages.js';
 import { CARRIED_VERSION, type CarriedFlow } from '../../src/contract/carried.js';
 import type { PaymentFlow } from '../../src/contract/flows.js';
+import { WORKER_COUNTERS } from '../../src/contract/metrics.js';
 import { isSealed } from '../../src/contract/payload-marks.js';
 import { MEMO_KEYS, type WorkflowType } from '../../src/contract/names.js';
 import { refuseUpdates, registerHandlers } from './handlers.js';
@@ -171,7 +172,7 @@ async function end<Final extends FinalOutcome>(flow: FlowState, outcome: Final):
 
 /** Counts final results by evidence: many by poll mean that webhooks get lost. */
 function countEnd(type: string, { evidence, status }: FinalOutcome): void {
-  metricMeter.createCounter('holdfast_settled_by').add(1, { known_by: evidence.knownBy, status, type });
+  metricMeter.createCounter(WORKER_COUNTERS.settledBy).add(1, { known_by: evidence.knownBy, status, type });
 }
 
 async function fail(flow: FlowState, error: unknown): Promise<never> {

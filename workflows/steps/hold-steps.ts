@@ -1,5 +1,6 @@
 import { metricMeter } from '@temporalio/workflow';
 import type { HoldOutcome } from '../../src/contract/authorize.js';
+import { WORKER_COUNTERS } from '../../src/contract/metrics.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { Retries } from '../../src/domain/hold.js';
 import { postUntil } from '../../src/domain/schedules.js';
@@ -104,7 +105,7 @@ export function showHeld(flow: FlowState, hold: Hold, soon: boolean): void {
   const same = flow.status === status && flow.waitingFor === waitingFor;
   if (same && (failing === undefined || flow.needsOperator !== undefined)) return;
   if (soon && flow.waitingFor !== 'captureSoonDue' && retries.tries === 0) {
-    metricMeter.createCounter('holdfast_capture_deadline_near').add(1, { business_unit: flow.businessUnit });
+    metricMeter.createCounter(WORKER_COUNTERS.captureDeadlineNear).add(1, { business_unit: flow.businessUnit });
   }
   // Keep what a read of the hold has raised meanwhile; drop what an earlier operation raised.
   const needsOperator = failing ?? (flow.status === status ? flow.needsOperator : undefined) ?? null;

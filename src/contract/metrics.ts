@@ -1,0 +1,10 @@
+/** Metrics of workers. The SDK's exporter adds `_total` to a counter: docs/metrics.md has the names that are scraped. */
+export const WORKER_COUNTERS = {
+  settledBy: 'holdfast_settled_by',
+  captureDeadlineNear: 'holdfast_capture_deadline_near',
+  notificationsGivenUp: 'holdfast_notifications_given_up',
+  unitCallsHeldBack: 'holdfast_unit_calls_held_back',
+  codecUndecodable: 'holdfast_codec_undecodable',
+} as const;
+
+export const WORKER_GAUGES = { unitCircuitOpen: 'holdfast_unit_circuit_open' } as const;
