@@ -5,7 +5,14 @@ import { type Config, describe, loadConfig, secretsOf } from '../src/config/inde
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
 import { createDataConverter } from '../src/security/data-converter.js';
 import { createLogger, type Logger } from '../src/security/logging.js';
-import { checkNamespace, connectEngine, type EngineConnections } from './connect.js';
+import {
+  awaitNamespace,
+  connectEngine,
+  type EngineConnections,
+  logReasons,
+  refuseFaults,
+  type Waiting,
+} from './connect.js';
 import { builtBundlePath, createBillingWorker, createPaymentWorker } from './create-payment-worker.js';
 import { flowActivities } from './flow-activities.js';
 import { createProviders, rateLimits, unitTerms } from './providers.js';
@@ -46,7 +53,9 @@ export async function createWorkers({ own, signal }: HoldfastWorkersOptions) {
   const config = loadConfig(process.env);
   const logger = createLogger({ name: 'worker', level: config.logLevel, secrets: secretsOf(config) });
   for (const line of describe(config)) logger.info(line);
-  const { engine, dataConverter } = await connectChecked(config, logger, signal ?? new AbortController().signal);
+  const stopping = signal ?? new AbortController().signal;
+  // The merchant's process decides itself what to do about a namespace that is not right.
+  const { engine, dataConverter } = await connectChecked(config, { logger, stopping }, refuseFaults);
   const { namespace } = engine.client.options;
   const holdfast = new HoldfastClient(engine.client);
   const workers = await workersOf(config, logger, engine, dataConverter);
@@ -92,12 +101,24 @@ async function untilStopped(worker: Worker): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
-/** Connects, and refuses a namespace that can't keep the guarantees. @throws StartFault */
-export async function connectChecked(config: Config, logger: Logger, stopping: AbortSignal) {
+/**
+ * Connects, and waits until the namespace can keep the guarantees.
+ * @param waiting is told what is wrong with the namespace, and may throw instead of waiting
+ */
+export async function connectChecked(
+  config: Config,
+  { logger, stopping }: { logger: Logger; stopping: AbortSignal },
+  waiting: Waiting,
+) {
   const refusesClear = config.plainPayloads === 'refuse';
   const dataConverter = createDataConverter(config.keyRing, { logger, refusesClear });
-  const engine = await connectEngine(dataConverter, logger, stopping);
-  await checkNamespace(engine.connection, engine.client.options.namespace, config.environment, logger);
+  const engine = await connectEngine(dataConverter, stopping, logReasons(logger));
+  try {
+    await awaitNamespace(engine, config.environment, { logger, stopping, waiting });
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
   return { engine, dataConverter };
 }
 

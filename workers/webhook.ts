@@ -8,7 +8,6 @@ import { createWebhookHandler } from '../src/webhook/handler.js';
 import { createMetricsServer, createWebhookMetrics } from '../src/webhook/metrics.js';
 import { createWebhookServer } from '../src/webhook/server.js';
 import { createPaymentDetails, createProviders } from './providers.js';
-import { checkEnvironment } from './connect.js';
 import { listen, runProcess } from './process.js';
 
 const DELIVERY_TIMEOUT_MS = 5000;
@@ -20,7 +19,6 @@ await runProcess({
     const dataConverter = createDataConverter(config.keyRing, { logger });
     // Lazy: without Temporal the handler answers 503 and recovers by itself, so the service loses no event.
     const { client, connection } = lazyClient(dataConverter);
-    await checkEnvironment(client, config.environment);
     const registry = new Registry();
     registry.setDefaultLabels({ environment: config.environment });
     collectDefaultMetrics({ register: registry });
@@ -39,8 +37,9 @@ await runProcess({
       stopping,
       ...(config.webhookSenders !== undefined && { allowedSenders: config.webhookSenders }),
     });
-    const ready = createReadyCheck(client, { keyId: config.keyRing.currentId, logger });
-    // Logs which worker lacks the key, even if no readiness check is requested.
+    const { keyRing, environment } = config;
+    const ready = createReadyCheck(client, { keyId: keyRing.currentId, environment, logger });
+    // Logs what is not right, even if no readiness check is requested.
     void ready();
     const server = createWebhookServer({
       handler,

@@ -3,6 +3,7 @@ import { Runtime } from '@temporalio/worker';
 import { loadConfig } from '../src/config/index.js';
 import { temporalLogger } from '../src/security/logging.js';
 import { reportCodecCounts } from './codec-metrics.js';
+import { logReasons, refuseFaults } from './connect.js';
 import { connectChecked, workersOf } from './holdfast-workers.js';
 import { reservePort, runProcess } from './process.js';
 import { workerMetrics } from './telemetry.js';
@@ -30,7 +31,8 @@ await runProcess({
       // The process stops the worker itself, so that connections close after it.
       shutdownSignals: [],
     });
-    const { engine, dataConverter } = await connectChecked(config, logger, stopping);
+    const waiting = config.embedded ? refuseFaults : logReasons(logger);
+    const { engine, dataConverter } = await connectChecked(config, { logger, stopping }, waiting);
     reportCodecCounts(dataConverter.payloadCodecs[0]);
     const { taskQueues, stateDir } = config;
     const loop = endAfterLoop(logger, config.stopSeconds * 1_000);

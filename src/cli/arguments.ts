@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { RETENTION_DAYS } from '../client/set-up-namespace.js';
 import { PAYMENT_STATUSES, WAITING_FOR } from '../contract/statuses.js';
 import { UsageError } from './errors.js';
 import { EVENT_STATUSES, type EventStatus, type ListEventsOptions } from './events.js';
@@ -9,6 +10,7 @@ export type Request =
   | { command: 'list'; json: boolean; options: ListOptions }
   | { command: 'show' | 'explain'; json: boolean; reference: string }
   | { command: 'events list'; json: boolean; options: EventOptions }
+  | { command: 'setup'; json: boolean; retentionDays: number }
   /** `events` as options: every event that matches them. */
   | { command: 'events replay'; json: boolean; events: readonly string[] | EventOptions };
 
@@ -24,10 +26,12 @@ interface Given {
   businessUnit?: string[];
   payment?: string;
   limit: number;
+  retentionDays: number;
 }
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 10_000;
+const MAX_RETENTION_DAYS = 36_500;
 /** Maximum length of a search attribute on SQL databases, in characters. */
 const MAX_VALUE = 255;
 
@@ -66,7 +70,7 @@ export function parseRequest(args: readonly string[]): Request {
 }
 
 function addCommands(program: Command, faults: string[], ask: (request: Request) => void): void {
-  const { text, texts, oneOf, limitOf } = readers(faults);
+  const { text, texts, oneOf, numberOf } = readers(faults);
   const json = (): boolean => program.opts<{ json?: true }>().json === true;
   const refuseNames = (command: Command, instead: string): void => {
     const names = command.args.map((name) => JSON.stringify(name)).join(', ');
@@ -91,7 +95,7 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
     .option('--status <status>', `${PAYMENT_STATUSES.join(', ')}; may be repeated`, oneOf('--status', PAYMENT_STATUSES))
     .option('--waiting-for <what>', `${WAITING_FOR.join(', ')}; may be repeated`, oneOf('--waiting-for', WAITING_FOR))
     .option('--business-unit <name>', 'may be repeated', texts('--business-unit'))
-    .option('--limit <number>', 'at most so many', limitOf, DEFAULT_LIMIT)
+    .option('--limit <number>', 'at most so many', numberOf('--limit', MAX_LIMIT), DEFAULT_LIMIT)
     .allowExcessArguments()
     .action(({ stuck, open, status, waitingFor, businessUnit, limit }: Given, command: Command) => {
       refuseNames(command, 'for one flow use show or explain');
@@ -121,7 +125,7 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
       .option('--payment <id>', 'only those of this payment', text('--payment'));
   withFilters(events.command('list'))
     .description('webhooks that have found no flow, the newest first')
-    .option('--limit <number>', 'at most so many', limitOf, DEFAULT_LIMIT)
+    .option('--limit <number>', 'at most so many', numberOf('--limit', MAX_LIMIT), DEFAULT_LIMIT)
     .allowExcessArguments()
     .action((given: Given, command: Command) => {
       refuseNames(command, 'for one event use explain');
@@ -138,6 +142,21 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
       const chosen = all === true ? eventOptions(filters, MAX_LIMIT) : names;
       ask({ command: 'events replay', json: json(), events: chosen });
     });
+
+  program
+    .command('setup')
+    .description('makes the namespace fit for workers; once before the first start, and with each new version')
+    .option(
+      '--retention-days <days>',
+      'keep closed flows so long at least',
+      numberOf('--retention-days', MAX_RETENTION_DAYS),
+      RETENTION_DAYS,
+    )
+    .allowExcessArguments()
+    .action(({ retentionDays }: Given, command: Command) => {
+      refuseNames(command, 'name the namespace in TEMPORAL_NAMESPACE');
+      ask({ command: 'setup', json: json(), retentionDays });
+    });
 }
 
 /** Commands without subcommands. */
@@ -150,7 +169,7 @@ function nameOf(command: Command): string {
   return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
 }
 
-function eventOptions({ stuck, status, payment }: Omit<Given, 'limit'>, limit: number): EventOptions {
+function eventOptions({ stuck, status, payment }: Partial<Given>, limit: number): EventOptions {
   return {
     limit,
     ...(stuck === true && { needsOperator: true }),
@@ -180,12 +199,12 @@ function readers(faults: string[]) {
         }
         return [...earlier, value];
       },
-    limitOf: (value: string) => {
-      const limit = /^\d{1,5}$/.test(value) ? Number(value) : 0;
-      if (limit < 1 || limit > MAX_LIMIT) {
-        faults.push(`--limit ${JSON.stringify(value)}: use a number from 1 to ${MAX_LIMIT}`);
+    numberOf: (option: string, most: number) => (value: string) => {
+      const number = /^\d{1,5}$/.test(value) ? Number(value) : 0;
+      if (number < 1 || number > most) {
+        faults.push(`${option} ${JSON.stringify(value)}: use a number from 1 to ${most}`);
       }
-      return limit;
+      return number;
     },
   };
 }

@@ -6,6 +6,7 @@ import { explainFlow } from './explain.js';
 import { replay, showEvents } from './event-commands.js';
 import { findFlow } from './find-flow.js';
 import { listFlows } from './list.js';
+import { setUp } from './setup.js';
 import { showFlow } from './show.js';
 import { showText } from './show-text.js';
 import { asJson, asLines, flowTable, printable } from './table.js';
@@ -53,11 +54,12 @@ const KEYS = {
   explain: 'needed',
   'events list': 'ifThere',
   'events replay': 'needed',
+  setup: 'notNeeded',
 } as const satisfies Record<FlowRequest['command'], 'needed' | 'ifThere' | 'notNeeded'>;
 
 async function answer(request: FlowRequest, options: CommandOptions): Promise<number> {
   const { waitMs = WAIT_MS } = options;
-  const engine = await openEngine(options, KEYS[request.command], waitMs);
+  const engine = await openEngine(options, KEYS[request.command], waitMs, request.command !== 'setup');
   try {
     if (engine.note !== undefined) options.printError(`${engine.note}\n`);
     return await run(engine, request, options);
@@ -76,6 +78,8 @@ async function run(engine: Engine, request: FlowRequest, options: CommandOptions
       return 0;
     case 'events replay':
       return await replay(engine, request, options);
+    case 'setup':
+      return await setUp(engine, request, options);
     default:
       await showOrExplain(engine, request, options);
       return 0;

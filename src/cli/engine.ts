@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { environmentNamed, otherEnvironment } from '../client/connect.js';
 import { RECONNECT_SOON } from '../client/deadlines.js';
+import { environmentNamed, otherEnvironment } from '../client/environment-mark.js';
 import { ConfigError, SECRET_FILES } from '../config/index.js';
 import { createDataConverter } from '../security/data-converter.js';
 import { KeyRing, parseKeyRing } from '../security/key-ring.js';
@@ -18,6 +18,7 @@ export interface Surroundings {
 
 export interface Engine {
   client: Client;
+  connection: Connection;
   address: string;
   namespace: string;
   /** Base address of Temporal UI, if known. */
@@ -34,12 +35,14 @@ const CONNECT_MS = 5_000;
  * Connects to the Temporal of the stack that runs in this folder, or else by environment variables, like the client.
  * @param keys `notNeeded`: encrypted data can't be read, which is enough for visibility's unencrypted data. `ifThere`:
  * encrypted data can be read if the keys are available.
+ * @param checks whether a namespace of another environment than HOLDFAST_ENVIRONMENT is refused
  * @throws CommandError, ConfigError, KeyRingError, SecretFileError
  */
 export async function openEngine(
   { env, cwd }: Surroundings,
   keys: 'needed' | 'ifThere' | 'notNeeded',
   waitMs: number,
+  checks: boolean,
 ): Promise<Engine> {
   const stack = runningStack(env, cwd);
   const ring = keys === 'notNeeded' ? undefined : keyRingOf(env, stack);
@@ -67,13 +70,14 @@ export async function openEngine(
     throw new CommandError(`Temporal does not answer at ${address} (${messageOf(error)}): ${remedy}`);
   }
   try {
-    await refuseOtherEnvironment(connection, namespace, env);
+    if (checks) await refuseOtherEnvironment(connection, namespace, env);
   } catch (error) {
     await connection.close();
     throw error;
   }
   return {
     client: new Client({ connection, namespace, dataConverter }),
+    connection,
     address,
     namespace,
     uiUrl: stack === undefined ? uiOf(env) : stack.uiUrl,

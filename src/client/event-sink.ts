@@ -14,7 +14,8 @@ import { SIGNAL_NAMES, MEMO_KEYS, cutAttribute } from '../contract/names.js';
 import { needsPerson, type ParkedEventInput, type ParkReason } from '../contract/parked-event.js';
 import { createDataConverter } from '../security/data-converter.js';
 import { parseKeyRing } from '../security/key-ring.js';
-import { otherEnvironment, type Environment, environmentNamed, lazyClient } from './connect.js';
+import { lazyClient } from './connect.js';
+import { type Environment, environmentNamed, otherEnvironment } from './environment-mark.js';
 import { findFlowOfPayment } from './earlier-runs.js';
 import { createReadyCheck, type ReadyCheck } from './ready-check.js';
 import { awaitEndOfFlow, flowIsGone, readEndedFlow } from './end-of-flow.js';
@@ -142,7 +143,7 @@ export function connectEventSink(options: ConnectSinkOptions = {}): ConnectedSin
     await sink.idle();
     await connection.close();
   };
-  return { ...sink, ready: createReadyCheck(client, { keyId: keys.currentId }), close };
+  return { ...sink, ready: createReadyCheck(client, { keyId: keys.currentId, environment }), close };
 }
 
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);

@@ -1,14 +1,19 @@
 import type { Client } from '@temporalio/client';
+import type { Environment } from './environment-mark.js';
+import { checkNamespace, sayUnreadable } from './namespace.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../contract/names.js';
 
 const WITHIN_MS = 2_000;
 const KEYS_FOR_MS = 5_000;
+const NAMESPACE_FOR_MS = 30_000;
 const MAX_NAMED = 3;
 const MAX_NAME = 100;
 
 interface ReadyCheckOptions {
   /** Id of the key that the handler encrypts with. */
   keyId: string;
+  /** If set, a namespace that `holdfast setup` has not made fit for this environment is a reason too. */
+  environment?: Environment | undefined;
   /** Gets a line when the answer to "do the workers have the key" changes. */
   logger?: Record<'info' | 'error', (fields: object, message: string) => void>;
   /** How long the announced key ids are cached, in ms. */
@@ -19,13 +24,13 @@ interface ReadyCheckOptions {
 export type ReadyCheck = () => Promise<true | string>;
 
 /**
- * Checks that Temporal answers and that every live worker can decrypt the handler's events: a single worker without the
+ * Checks that Temporal answers, that the namespace is fit for the environment, and that every live worker can decrypt the handler's events: a single worker without the
  * key holds up flows. The handler is also ready when no worker polls, because Temporal keeps events until one does.
  * Concurrent checks share one call to keep them cheap.
  */
 export function createReadyCheck(
   client: Client,
-  { keyId, logger, keysForMs = KEYS_FOR_MS }: ReadyCheckOptions,
+  { keyId, environment, logger, keysForMs = KEYS_FOR_MS }: ReadyCheckOptions,
 ): ReadyCheck {
   const { namespace } = client.options;
   const tell = tellChanges(keyId, logger);
@@ -41,14 +46,25 @@ export function createReadyCheck(
     keys = { answer, until: performance.now() + keysForMs };
     return answer;
   }
+  let rightUntil = 0;
+  async function askForNamespace(): Promise<true | string> {
+    if (environment === undefined || performance.now() < rightUntil) {
+      await client.workflowService.describeNamespace({ namespace });
+      return true;
+    }
+    const { faults } = await checkNamespace(client.connection, namespace, environment, WITHIN_MS);
+    if (faults.length > 0) return faults.join(' ');
+    rightUntil = performance.now() + NAMESPACE_FOR_MS;
+    return true;
+  }
   const ask = async (): Promise<true | string> => {
-    await client.workflowService.describeNamespace({ namespace });
-    return await askForKeys();
+    const answer = await askForNamespace();
+    return answer === true ? await askForKeys() : answer;
   };
   return () => {
     asked ??= client.connection
       .withDeadline(Date.now() + WITHIN_MS, ask)
-      .catch(() => 'Temporal cannot be reached')
+      .catch((error: unknown) => sayUnreadable(error, namespace))
       .finally(() => (asked = undefined));
     return asked;
   };

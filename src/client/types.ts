@@ -87,6 +87,6 @@ export type { ConnectOptions } from './connect.js';
 export type { HoldfastErrorType } from './errors.js';
 export type { FlowRef } from './flow-calls.js';
 export type { WaitOptions } from './holdfast-client.js';
-export type { Environment } from './connect.js';
+export type { Environment } from './environment-mark.js';
 export type { CommandAnswer, PaymentRef } from './send-command.js';
 export type { SubscriptionCommands } from './subscription-commands.js';

@@ -91,7 +91,7 @@ export const settingsSchema = z.object({
     name: 'HOLDFAST_ENVIRONMENT',
     readBy: 'worker, webhook',
     description:
-      '`test` or `live`; events, and a namespace, of the other one are refused; the client and `holdfast` refuse such a namespace too, where it is set',
+      '`test` or `live`; events, and a namespace, of the other one are refused; the client and `holdfast` refuse such a namespace too, where it is set, and `holdfast setup` marks a namespace with it',
   }),
   bindAddress: z
     .string()

@@ -73,6 +73,18 @@ export const MEMO_KEYS = {
   parkedEvent: 'holdfastParkedEvent',
 } as const;
 
+/**
+ * Marks a namespace as one for test or for live. `namespaceData` is its key in the namespace's data. Where nobody may
+ * change that, an open workflow that no worker serves holds the mark in its memo, in clear.
+ */
+export const ENVIRONMENT_MARK = {
+  namespaceData: 'holdfast-environment',
+  workflowId: 'holdfast-environment',
+  workflowType: 'holdfastEnvironment',
+  taskQueue: 'holdfast-environment',
+  memo: 'holdfastEnvironment',
+} as const;
+
 /** Fields that Holdfast adds to `additional_details` on the wire. */
 export const WIRE_DETAILS = {
   workflowId: 'holdfast_workflow_id',

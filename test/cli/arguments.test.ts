@@ -32,13 +32,17 @@ describe('the command line', () => {
       events: { ...options, limit: 10_000 },
     });
     expect(parseRequest(['events', 'replay', 'a', 'b'])).toMatchObject({ events: ['a', 'b'] });
+    expect(parseRequest(['setup'])).toEqual({ command: 'setup', json: false, retentionDays: 365 });
+    expect(parseRequest(['setup', '--retention-days', '90'])).toMatchObject({ retentionDays: 90 });
   });
 
   test.each([
     [['lst'], ["unknown command 'lst' (Did you mean list?)"]],
-    [[], ['No command is given: use one of list, show, explain, events list, events replay']],
+    [[], ['No command is given: use one of list, show, explain, events list, events replay, setup']],
     [['list', '--limit', '--json'], ["option '--limit <number>' argument missing"]],
     [['list', '--limit', '0'], ['--limit "0": use a number from 1 to 10000']],
+    [['setup', 'shop'], ['setup takes no "shop": name the namespace in TEMPORAL_NAMESPACE']],
+    [['setup', '--retention-days', '1y'], ['--retention-days "1y": use a number from 1 to 36500']],
     [['list', '--business-unit', '--open'], ['--business-unit needs a value']],
     [['list', 'order-1'], ['list takes no "order-1": for one flow use show or explain']],
     [['list', '--json=yes'], ["unknown option '--json=yes'"]],
@@ -46,7 +50,7 @@ describe('the command line', () => {
     [['explain', 'a', 'b'], ["too many arguments for 'explain'. Expected 1 argument but got 2."]],
     [['show', 'order-1', '--stuck'], ["unknown option '--stuck'"]],
     [['list', '--toString'], ["unknown option '--toString'"]],
-    [['events'], ['No command is given: use one of list, show, explain, events list, events replay']],
+    [['events'], ['No command is given: use one of list, show, explain, events list, events replay, setup']],
     [['events', 'list', '3fa9c1d27b04'], ['events list takes no "3fa9c1d27b04": for one event use explain']],
     [['events', 'list', '--status', 'lost'], ['--status "lost": use one of parked, unclaimed, delivered']],
     [['events', 'list', '--all'], ["unknown option '--all'"]],

@@ -50,6 +50,7 @@ function durableSurface(): object {
     signals: names.SIGNAL_NAMES,
     queries: names.QUERY_NAMES,
     memo: names.MEMO_KEYS,
+    environmentMark: names.ENVIRONMENT_MARK,
     wireDetails: names.WIRE_DETAILS,
     searchAttributes: names.SEARCH_ATTRIBUTES,
     failures: names.FAILURE_TYPES,

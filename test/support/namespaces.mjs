@@ -1,5 +1,5 @@
 const FIRST = 'holdfast-test';
-const DAY_SECONDS = 86_400;
+const RETENTION_SECONDS = 365 * 86_400;
 
 /** Namespaces of the shared server, made as they are asked for: each runs workers of the server's own. */
 export function createNamespaces() {
@@ -12,16 +12,16 @@ export function createNamespaces() {
       const { Connection } = await import('@temporalio/client');
       connection = await Connection.connect({ address });
     },
-    /** One that no other caller gets, with all search attributes registered. */
+    /** One that no other caller gets, set up as `holdfast setup` makes it. */
     async claim() {
       count += 1;
       const namespace = `${FIRST}-${count}`;
-      // As the development server makes them.
-      const workflowExecutionRetentionPeriod = { seconds: DAY_SECONDS };
+      // First, since a server remembers for a second that there was none when it was asked.
+      const workflowExecutionRetentionPeriod = { seconds: RETENTION_SECONDS };
       await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
       // Only now: this file must load on a clone that has no `dist/` yet.
-      const { addSearchAttributes } = await import('../../dist/tools/stack/namespace.js');
-      await addSearchAttributes(connection, namespace);
+      const { prepareNamespace } = await import('../../dist/tools/stack/namespace.js');
+      await prepareNamespace(connection, namespace);
       return namespace;
     },
     close: () => connection?.close(),

@@ -23,7 +23,7 @@ export function bundlePath(): string {
   return path;
 }
 
-/** A namespace that no other caller of this run gets, with all search attributes registered. */
+/** A namespace that no other caller of this run gets, set up as `holdfast setup` makes it. */
 export async function claimNamespace(): Promise<string> {
   return (await askRun<{ namespace: string }>('/namespace')).namespace;
 }

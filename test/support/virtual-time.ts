@@ -16,7 +16,7 @@ import { SandboxControl } from '../../sandbox/control.js';
 import { startSandbox } from '../../sandbox/server.js';
 import { createBillingActivities } from '../../activities/billing.js';
 import { createBillingWorker, createPaymentWorker } from '../../workers/create-payment-worker.js';
-import { addSearchAttributes } from '../../tools/stack/namespace.js';
+import { registerSearchAttributes } from '../../src/client/set-up-namespace.js';
 import { testDataConverter } from './data-converter.js';
 import { followClock } from './follow-clock.js';
 import { withLegacyLists } from './legacy-lists.js';
@@ -86,7 +86,7 @@ async function startSkippedTime({ billing = false, sticky = true }): Promise<Vir
   });
   awaitInSmallSteps(environment);
   const { client, nativeConnection: connection } = environment;
-  await addSearchAttributes(environment.connection, environment.namespace ?? 'default');
+  await registerSearchAttributes(environment.connection, environment.namespace ?? 'default');
   const stateDir = mkdtempSync(join(tmpdir(), 'holdfast-time-'));
   const service = await startSandbox({ stateDir });
   const sandbox = new SandboxControl(service.url);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import Database from 'libsql';
 import { describe, expect, test } from 'vitest';
-import { retentionDays } from '../../tools/stack/namespace.js';
+import { readNamespace } from '../../src/client/namespace.js';
 import { PORTS } from '../../tools/stack/settings.js';
 import { processIdentity, readRunFile, type RunFile } from '../../tools/stack/run-file.js';
 import { temporalCliPath } from '../support/temporal.js';
@@ -116,7 +116,7 @@ describe('npm start', () => {
     expect(second.output()).toMatch(/Holdfast already runs in this folder/);
 
     const connection = await Connection.connect({ address: file.temporal?.address ?? '' });
-    expect(await retentionDays(connection, 'default')).toBe(365);
+    expect((await readNamespace(connection, 'default'))?.retentionDays).toBe(365);
     await closeOneFlow(connection);
     await untilKeptFor(join(stateDir, 'temporal.db'), 364);
 

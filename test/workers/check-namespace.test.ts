@@ -1,18 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
-import proto from '@temporalio/proto';
-import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
-import { createLogger } from '../../src/security/logging.js';
-import { connectHoldfast, ENVIRONMENT_DATA } from '../../src/client/connect.js';
+import { connectHoldfast } from '../../src/client/connect.js';
+import type { Environment } from '../../src/client/environment-mark.js';
 import { createEventSink } from '../../src/client/event-sink.js';
-import { checkEnvironment, checkNamespace } from '../../workers/connect.js';
-import { StartFault } from '../../workers/process.js';
+import { checkNamespace } from '../../src/client/namespace.js';
+import { createReadyCheck } from '../../src/client/ready-check.js';
+import { setUpNamespace } from '../../src/client/set-up-namespace.js';
+import { ENVIRONMENT_MARK } from '../../src/contract/names.js';
 import { environmentOf, holdfast } from '../cli/command.js';
 import { testDataConverter } from '../support/data-converter.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
 
-const { IndexedValueType } = proto.temporal.api.enums.v1;
-const QUIET = createLogger({ name: 'worker', level: 'silent', secrets: [] });
+/** Values of the API's `IndexedValueType`. */
+const INT = 3;
+const DATETIME = 6;
 
 let connection: Connection;
 beforeAll(async () => {
@@ -20,8 +21,8 @@ beforeAll(async () => {
 });
 afterAll(() => connection.close());
 
-const check = (namespace: string, environment: 'test' | 'live' = 'test') =>
-  checkNamespace(connection, namespace, environment, QUIET);
+const faultsOf = async (namespace: string, environment: Environment = 'test') =>
+  (await checkNamespace(connection, namespace, environment)).faults;
 
 async function change(namespace: string, removed: string, added: Record<string, number> = {}): Promise<void> {
   await connection.operatorService.removeSearchAttributes({ namespace, searchAttributes: [removed] });
@@ -30,59 +31,53 @@ async function change(namespace: string, removed: string, added: Record<string, 
   }
 }
 
-describe('a worker', () => {
-  test('registers a search attribute that its namespace lacks', async () => {
+describe('a namespace that was set up', () => {
+  test('is fit for a worker, and for one of the other environment it is not', async () => {
+    const namespace = await claimNamespace();
+    expect(await faultsOf(namespace)).toEqual([]);
+    expect(await faultsOf(namespace, 'live')).toEqual([
+      expect.stringMatching(/is one for "test"[^]*HOLDFAST_ENVIRONMENT="live"/),
+    ]);
+    expect(await setUpNamespace(connection, namespace, 'test')).toEqual({ changed: [], byHand: [], faults: [] });
+  });
+
+  test('and has lost a search attribute since is not fit, until it is set up again', async () => {
     const namespace = await claimNamespace();
     await change(namespace, 'SubCategory');
-    await check(namespace);
-    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-    expect(Object.keys(customAttributes ?? {}).toSorted()).toEqual(Object.keys(SEARCH_ATTRIBUTES).toSorted());
+    expect(await faultsOf(namespace)).toEqual([expect.stringContaining('SubCategory=Keyword')]);
+    expect(await setUpNamespace(connection, namespace, 'test')).toMatchObject({ faults: [] });
+    expect(await faultsOf(namespace)).toEqual([]);
   });
 
-  test('does not start where one has another type, and names it', async () => {
+  test('is not fit with an attribute of another type, and setup leaves that one alone', async () => {
     const namespace = await claimNamespace();
-    await change(namespace, 'AmountMinor', { AmountMinor: IndexedValueType.INDEXED_VALUE_TYPE_DATETIME });
-    await expect(check(namespace)).rejects.toThrow(
-      new StartFault(`namespace "${namespace}": search attribute AmountMinor must be of type INT`),
-    );
+    await change(namespace, 'AmountMinor', { AmountMinor: DATETIME });
+    const fault = /search attribute AmountMinor of type DATETIME, and Holdfast's is of type INT/;
+    expect(await faultsOf(namespace)).toEqual([expect.stringMatching(fault)]);
+    const { changed, faults } = await setUpNamespace(connection, namespace, 'test');
+    expect({ changed, faults }).toEqual({ changed: [], faults: [expect.stringMatching(fault)] });
   });
 
-  test('does not start where one is lacking that can not be registered, and names the command', async () => {
+  test('says by which command to register what the server had no room for', async () => {
     const namespace = await claimNamespace();
-    // As many of this type as the store can hold.
-    const INT = IndexedValueType.INDEXED_VALUE_TYPE_INT;
     await change(namespace, 'AmountMinor', { OtherA: INT, OtherB: INT, OtherC: INT });
-    await expect(check(namespace)).rejects.toThrow(
-      /could not be registered[^]*search-attribute create --namespace \S+ --name AmountMinor --type Int/,
-    );
-  });
-
-  test('does not start against live money where closed flows, and with them references, are soon forgotten', async () => {
-    const namespace = await claimNamespace();
-    await expect(check(namespace, 'live')).rejects.toThrow(/keeps closed flows for 1 days only[^]*at least 30 days/);
-    await check(namespace, 'test');
-  });
-
-  test('marks its namespace as one for its environment, and does not start in one for the other', async () => {
-    const namespace = await claimNamespace();
-    await check(namespace);
-    await check(namespace);
-    const { namespaceInfo } = await connection.workflowService.describeNamespace({ namespace });
-    expect(namespaceInfo?.data).toMatchObject({ [ENVIRONMENT_DATA]: 'test' });
-    const workflowExecutionRetentionTtl = { seconds: 365 * 86_400 };
-    await connection.workflowService.updateNamespace({ namespace, config: { workflowExecutionRetentionTtl } as never });
-    await expect(check(namespace, 'live')).rejects.toThrow(/is one for "test"[^]*HOLDFAST_ENVIRONMENT="live"/);
+    const { byHand, faults } = await setUpNamespace(connection, namespace, 'test');
+    expect(byHand.join('\n')).toMatch(/search-attribute create --namespace \S+ --name AmountMinor --type Int/);
+    expect(faults).toHaveLength(1);
   });
 });
 
+test('a name that no namespace has is a fault with its mend', async () => {
+  expect(await faultsOf('nowhere')).toEqual([expect.stringContaining('there is no namespace "nowhere": run holdfast')]);
+});
+
 describe('whatever is not a worker', () => {
-  test('does not start, ask or deliver in a namespace of the other environment', async () => {
+  test('is not ready, asks or delivers in no namespace of the other environment', async () => {
     const namespace = await claimNamespace();
-    await check(namespace);
     const other = /is one for "test"[^]*HOLDFAST_ENVIRONMENT="live"[^]*TEMPORAL_NAMESPACE/;
     const client = new Client({ connection, namespace });
-    await expect(checkEnvironment(client, 'live')).rejects.toThrow(other);
-    await checkEnvironment(client, 'test');
+    expect(await createReadyCheck(client, { keyId: 'k1', environment: 'live' })()).toMatch(other);
+    expect(await createReadyCheck(client, { keyId: 'k1', environment: 'test' })()).toBe(true);
 
     const sink = createEventSink(client, { environment: 'live' });
     await expect(sink.endedFlow('payment-nobody')).rejects.toThrow(other);
@@ -97,13 +92,46 @@ describe('whatever is not a worker', () => {
     );
 
     const env = await environmentOf(namespace);
-    const refused = await holdfast({ ...env, HOLDFAST_ENVIRONMENT: 'live' }, ['list']);
-    expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(other) });
-    expect(await holdfast({ ...env, HOLDFAST_ENVIRONMENT: 'test' }, ['list'])).toMatchObject({ code: 0 });
+    for (const command of ['list', 'setup']) {
+      const refused = await holdfast({ ...env, HOLDFAST_ENVIRONMENT: 'live' }, [command]);
+      expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(other) });
+      expect(await holdfast({ ...env, HOLDFAST_ENVIRONMENT: 'test' }, [command])).toMatchObject({ code: 0 });
+    }
   });
 
   test('goes on in one that nobody has marked', async () => {
-    const namespace = await claimNamespace();
-    await expect(checkEnvironment(new Client({ connection, namespace }), 'live')).resolves.toBeUndefined();
+    const namespace = 'holdfast-unmarked';
+    await connection.workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+    });
+    const sink = createEventSink(new Client({ connection, namespace }), { environment: 'live' });
+    await expect(sink.endedFlow('payment-nobody')).rejects.toThrow(/workflow not found/);
+    expect(await faultsOf(namespace, 'live')).toEqual([
+      expect.stringContaining('marked neither'),
+      expect.stringContaining('1 days only'),
+      expect.stringContaining('lacks search attributes (PaymentStatus=Keyword'),
+    ]);
+  });
+
+  test('sees the mark that a workflow holds', async () => {
+    const namespace = 'holdfast-marked-by-workflow';
+    await connection.workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+    });
+    const refusing = Object.assign(Object.create(connection) as Connection, {
+      workflowService: Object.assign(Object.create(connection.workflowService) as Connection['workflowService'], {
+        updateNamespace: () => {
+          throw Object.assign(new Error('refused'), { code: 7, details: 'Request unauthorized.', metadata: {} });
+        },
+      }),
+    });
+    const { faults } = await setUpNamespace(refusing, namespace, 'test');
+    expect(faults).toEqual([]);
+    expect(await faultsOf(namespace, 'live')).toContainEqual(expect.stringContaining('is one for "test"'));
+    const handle = new Client({ connection, namespace }).workflow.getHandle(ENVIRONMENT_MARK.workflowId);
+    await handle.terminate();
+    expect(await faultsOf(namespace)).toEqual([]);
   });
 });

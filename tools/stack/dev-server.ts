@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
 import { withParentDeathSignal } from './interruption.js';
+import { prepareNamespace } from './namespace.js';
 import { freePort } from './ports.js';
 
 const START_LIMIT_MS = 60_000;
@@ -35,7 +36,7 @@ export interface DevServer {
 }
 
 /**
- * Starts a Temporal dev server with the settings of `npm start` on a free port. It leads a process group of its own, so
+ * Starts a Temporal dev server with the settings of `npm start` on a free port, its namespaces set up for test. It leads a process group of its own, so
  * nothing that kills whole groups hits it, and ends with the process that started it.
  */
 export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
@@ -61,13 +62,13 @@ async function startOn(port: number, options: DevServerOptions): Promise<DevServ
   let child: ChildProcess;
 
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
-  const start = async (): Promise<void> => {
+  const open = async (): Promise<Connection> => {
     const log = openSync(logPath, 'a');
     child = spawn(command, args, { detached: true, stdio: ['ignore', log, log] });
     closeSync(log);
     child.unref();
     const begun = Date.now();
-    const connection = await connectWhenReady(address, namespaces.at(-1) ?? 'default', () => {
+    return await connectWhenReady(address, namespaces.at(-1) ?? 'default', () => {
       if (!hasEnded() && Date.now() - begun < START_LIMIT_MS) return;
       const ended = hasEnded();
       child.kill('SIGKILL');
@@ -75,13 +76,17 @@ async function startOn(port: number, options: DevServerOptions): Promise<DevServ
       const reason = `The Temporal dev server did not start:\n${readFileSync(logPath, 'utf8').slice(0, 2000)}`;
       throw ended ? new EndedEarly(reason) : new Error(reason);
     });
-    await connection.close();
   };
-  await start();
+  const connection = await open();
+  try {
+    for (const namespace of namespaces) await prepareNamespace(connection, namespace);
+  } finally {
+    await connection.close();
+  }
   return {
     address,
     pid: () => child.pid ?? 0,
-    start,
+    start: async () => await (await open()).close(),
     async kill() {
       if (hasEnded()) return;
       const gone = once(child, 'exit');

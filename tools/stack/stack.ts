@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
 import {
@@ -9,8 +10,8 @@ import {
   temporalProfilePath,
   withoutTemporalSettings,
 } from './ready-process.js';
-import { devServerArgs } from './dev-server.js';
-import type { PreparedNamespace } from './namespace.js';
+import { connectWhenReady, devServerArgs, NAMESPACE_CACHE_MS } from './dev-server.js';
+import { prepareNamespace } from './namespace.js';
 import { removeRunFile, writeRunFile, type RunFile } from './run-file.js';
 import { hostAndPort, urlOf, type StackSettings } from './settings.js';
 import { SupervisedProcess } from './supervised-process.js';
@@ -74,9 +75,13 @@ export class Stack {
     mkdirSync(join(settings.stateDir, 'logs'), { recursive: true });
     writeFileSync(temporalProfilePath(settings), temporalProfile(settings));
     const withoutTemporal = [this.#ours('sandbox').start(), this.#ours('codec').start()];
-    const withTemporal = this.#bootTemporal().then(async ({ effective }) => {
+    const withTemporal = this.#bootTemporal().then(async (changed) => {
       if (this.#stopping !== undefined) return;
-      await Promise.all([effective, this.#ours('worker').start(), this.#ours('webhook').start()]);
+      await Promise.all([
+        changed && sleep(NAMESPACE_CACHE_MS),
+        this.#ours('worker').start(),
+        this.#ours('webhook').start(),
+      ]);
     });
     await Promise.all([...withoutTemporal, withTemporal]);
     runFile.state = 'ready';
@@ -109,8 +114,8 @@ export class Stack {
     removeRunFile(this.#options.settings.stateDir);
   }
 
-  /** Resolves once the namespace can be used. */
-  async #bootTemporal(): Promise<PreparedNamespace> {
+  /** Resolves once the namespace is set up, with whether that has changed it. */
+  async #bootTemporal(): Promise<boolean> {
     const { settings, uiCapability, temporalPath } = this.#options;
     const server = this.#add('temporal', {
       command: temporalPath,
@@ -129,11 +134,6 @@ export class Stack {
       saysReady: false,
     });
     await server.start();
-    // Loaded while the server boots, because loading the client takes about as long.
-    const [{ connectWhenReady }, { prepareNamespace }] = await Promise.all([
-      import('./dev-server.js'),
-      import('./namespace.js'),
-    ]);
     const connection = await connectWhenReady(hostAndPort(settings, 'temporal'), settings.namespace, () =>
       server.assertAlive(),
     );

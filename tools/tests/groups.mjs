@@ -30,6 +30,8 @@ export const ONLY_AT_FULL_COUNTS = {
   'sandbox/survival': 'kills a real sandbox; sandbox/store shows what it keeps on disk',
   'tools/start': 'boots the whole stack five times; every set-up with npm start boots it once',
   'simulation/campaign-other-half': 'simulation/campaign runs all that a short run has',
+  'workers/awaits-setup':
+    'on real processes; client/{namespace,set-up-namespace} have every fault, workers/check-namespace a server',
   'webhook/traces': 'boots a stack that traces',
   'workers/metrics': 'boots a stack; docs/metrics compares names, webhook/process scrapes the webhook handler',
   'workflows/subscription-deploys': 'deploys workers; workflows/subscription shows the billing',

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, type Connection, isGrpcServiceError } from '@temporalio/client';
+import { Client, type Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { msToTs } from '@temporalio/common/lib/time.js';
 import type { SandboxControl } from '../../../sandbox/control.js';
 import { HoldfastClient } from '../../../src/client/index.js';
 import { NAMESPACE_CACHE_MS } from '../../stack/dev-server.js';
-import { prepareNamespace, RETENTION_DAYS } from '../../stack/namespace.js';
+import { prepareNamespace } from '../../stack/namespace.js';
 import { startServices, type Services } from '../../stack/services.js';
 import type { DemoContext } from '../context.js';
 import { orAborted } from '../or-aborted.js';
@@ -73,7 +72,7 @@ export class EmbeddedWorld {
     const own = newUnit();
     // The business units of the demo's own stack have no place here.
     const { HOLDFAST_BUSINESS_UNITS_FILE: _units, HOLDFAST_SANDBOX_WEBHOOK_URL: _webhook, ...env } = context.env;
-    await provideNamespace(connection, namespace);
+    if (await prepareNamespace(connection, namespace)) await sleep(NAMESPACE_CACHE_MS);
     await endOrphans(temporal);
     const services = await startServices({
       engine: { address: context.temporal.address, namespace },
@@ -124,20 +123,6 @@ function newUnit() {
   const key = (): string => randomBytes(24).toString('base64url');
   const unit = { name: UNIT, appId: 'holdfast-embedded', privateKey: key(), publicKey: key(), profile: {} };
   return { unit, notifySecret: key() };
-}
-
-const ALREADY_EXISTS = 6;
-
-/** Creates the namespace if it doesn't exist. Resolves when it can be used. */
-async function provideNamespace(connection: Connection, namespace: string): Promise<void> {
-  try {
-    const workflowExecutionRetentionPeriod = msToTs(`${RETENTION_DAYS} days`);
-    await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
-    await sleep(NAMESPACE_CACHE_MS);
-  } catch (error) {
-    if (!isGrpcServiceError(error) || Number(error.code) !== ALREADY_EXISTS) throw error;
-  }
-  await prepareNamespace(connection, namespace);
 }
 
 /** Terminates flows that an aborted demo has left open. Their service has stopped, so they could not end otherwise. */
