@@ -37,6 +37,11 @@ const STEPS = [
     'npm run api writes docs/api',
   ],
   ['package', () => script('check-package.mjs')],
+  [
+    'histories of releases',
+    () => bin('vitest/vitest.mjs', 'run', 'test/replay/releases.test.ts'),
+    'what a release has recorded is never recorded again, and new code must replay it',
+  ],
 ];
 
 async function runStep([name, command, hint]) {

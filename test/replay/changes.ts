@@ -31,6 +31,9 @@ export const CHANGES: readonly Change[] = Object.entries(WHOLE_CAPTURES).flatMap
   events.map((event) => ({ history, event, path: 'input[0].capture.amount', now: undefined, why: NAMED })),
 );
 
+/** The same for the histories of releases, whose names are those of golden ones. */
+export const RELEASE_CHANGES: readonly (Change & { release: string })[] = [];
+
 /** Of every history alike. What a worker tells of itself while it reads does not bind a flow that is under way. */
 export const CHANGED_EVERYWHERE: readonly (Pick<Change, 'path' | 'now' | 'why'> & { before?: Plain })[] = [
   { path: 'heartbeatTimeout', now: 10_000, why: 'A read that was lost with its worker is made again within seconds.' },

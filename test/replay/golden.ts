@@ -11,9 +11,11 @@ import { GOLDEN_ENCRYPTION_KEYS } from './golden-key.js';
 import { drive, type Runtime } from './runtime.js';
 import { idOf, nameOf } from './tasks.js';
 
-export const HISTORIES = new URL('./histories/', import.meta.url);
-/** What the local activities of each history were given, which the markers of a history do not hold. */
-export const LOCAL_ACTIVITIES = new URL('./local-activities/', import.meta.url);
+/**
+ * The golden histories of the present code. A folder of recordings has `histories/`, `local-activities/` (what the local
+ * activities of each were given, which the markers of a history do not hold) and `recordings.sha256`.
+ */
+export const PRESENT = new URL('./', import.meta.url);
 
 /** By the number of each local activity in its run. */
 export type Locals = Record<number, Command['content']>;
@@ -25,20 +27,21 @@ export interface Golden {
   locals: Locals;
 }
 
-/** @returns the names of all golden histories, sorted */
-export function goldenNames(): string[] {
-  return readdirSync(HISTORIES)
+/** @returns the names of all histories in a folder of recordings, sorted */
+export function goldenNames(folder = PRESENT): string[] {
+  return readdirSync(new URL('histories/', folder))
     .filter((file) => file.endsWith('.json'))
     .map((file) => file.slice(0, -'.json'.length))
     .toSorted();
 }
 
 /** @throws Error when it does not exist, or something in it can't be decoded */
-export async function readGolden(name: string): Promise<Golden> {
-  const locals = new URL(`${name}.json`, LOCAL_ACTIVITIES);
+export async function readGolden(name: string, folder = PRESENT): Promise<Golden> {
+  const history = new URL(`histories/${name}.json`, folder);
+  const locals = new URL(`local-activities/${name}.json`, folder);
   return {
     name,
-    history: await decodeHistory(JSON.parse(readFileSync(new URL(`${name}.json`, HISTORIES), 'utf8')), goldenCodec()),
+    history: await decodeHistory(JSON.parse(readFileSync(history, 'utf8')), goldenCodec()),
     locals: existsSync(locals) ? (JSON.parse(readFileSync(locals, 'utf8')) as Locals) : {},
   };
 }

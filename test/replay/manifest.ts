@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { PRESENT } from './golden.js';
 
-const FOLDER = new URL('./', import.meta.url);
 /** A line `<sha256>  <path>` for each recording, as `sha256sum` writes them. */
-const MANIFEST = new URL('./recordings.sha256', import.meta.url);
+const manifestOf = (folder: URL): URL => new URL('recordings.sha256', folder);
 
 /**
  * What has happened to recordings without a word in the manifest. A history that is made again after the code has
@@ -35,32 +35,28 @@ export function unexplained(manifest: string, checksums: ReadonlyMap<string, str
   return complaints;
 }
 
-export function readManifest(): string {
-  return existsSync(MANIFEST) ? readFileSync(MANIFEST, 'utf8') : '';
+export function readManifest(folder = PRESENT): string {
+  return existsSync(manifestOf(folder)) ? readFileSync(manifestOf(folder), 'utf8') : '';
 }
 
 /** @returns the checksum of each recording, by path */
-export function checksumsOfRecordings(): Map<string, string> {
+export function checksumsOfRecordings(folder = PRESENT): Map<string, string> {
   const checksums = new Map<string, string>();
-  for (const folder of ['histories', 'local-activities']) {
-    const files = readdirSync(new URL(`${folder}/`, FOLDER)).filter((file) => file.endsWith('.json'));
+  for (const kind of ['histories', 'local-activities']) {
+    const files = readdirSync(new URL(`${kind}/`, folder)).filter((file) => file.endsWith('.json'));
     for (const file of files.toSorted()) {
-      const path = `${folder}/${file}`;
-      checksums.set(
-        path,
-        createHash('sha256')
-          .update(readFileSync(new URL(path, FOLDER)))
-          .digest('hex'),
-      );
+      const path = `${kind}/${file}`;
+      const content = readFileSync(new URL(path, folder));
+      checksums.set(path, createHash('sha256').update(content).digest('hex'));
     }
   }
   return checksums;
 }
 
 /** Writes down the recordings that are new; one that has changed is for a person to explain. */
-export function noteNewRecordings(): void {
-  const known = readManifest();
-  for (const [path, checksum] of checksumsOfRecordings()) {
-    if (!known.includes(`  ${path}\n`)) appendFileSync(MANIFEST, `${checksum}  ${path}\n`);
+export function noteNewRecordings(folder = PRESENT): void {
+  const known = readManifest(folder);
+  for (const [path, checksum] of checksumsOfRecordings(folder)) {
+    if (!known.includes(`  ${path}\n`)) appendFileSync(manifestOf(folder), `${checksum}  ${path}\n`);
   }
 }

@@ -27,6 +27,7 @@ export const ONLY_AT_FULL_COUNTS = {
     'on real processes; webhook/process has Temporal away, simulation/campaign forges, repeats and loses events',
   'cli/key-rotation': 'on real processes; simulation/rules/key-rotation has both orders, for every kind of message',
   'cli/subscriptions': 'on a real server; simulation/rules give flows the same commands, cli/show prints them',
+  'replay/releases': 'npm run verify has it as a step of its own; npm test of what is not released has no need of it',
   'sandbox/survival': 'kills a real sandbox; sandbox/store shows what it keeps on disk',
   'tools/start': 'boots the whole stack five times; every set-up with npm start boots it once',
   'simulation/campaign-other-half': 'simulation/campaign runs all that a short run has',
