@@ -17,6 +17,7 @@ import { claimRunFile, removeRunFile } from './run-file.js';
 import { readSettings, stateDirOf, type StackSettings, hostAndPort, urlOf, PORTS, type PortName } from './settings.js';
 import { exitCodeOf, print, printError, serve } from './serve.js';
 import { Stack } from './stack.js';
+import { keepFormat } from './state-format.js';
 
 export interface StartOptions {
   args: readonly string[];
@@ -35,6 +36,7 @@ export async function startStack({ args, env, temporalPath }: StartOptions): Pro
     // Must come first: it ends processes that an earlier stack left on the ports that are chosen next.
     const runFile = await claimRunFile(stateDir, print);
     try {
+      keepFormat(stateDir, print);
       const settings = await readSettings(env, stateDir);
       const children = childEnv(settings, env);
       const { config, codecConfig } = readConfigs(children);

@@ -10,6 +10,7 @@ const EXPLAINED = new Set([
   'NamespaceError',
   'StackRunningError',
   'StackSettingsError',
+  'StateFormatError',
 ]);
 
 /** ms to wait, before a boot error is reported, for a Ctrl-C that reaches this process later than its children. */

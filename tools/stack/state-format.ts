@@ -1,0 +1,61 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+/**
+ * Raised when this code can't go on with what older code has left in the state folder of `npm start`: histories that do not
+ * replay, payloads or databases of another form.
+ */
+export const STATE_FORMAT = 1;
+
+const FILE = 'format';
+/** Without these there is no flow and no payment: keys and logs alone are of any format. */
+const DATABASES = ['temporal.db', 'sandbox', 'embedded'];
+/** What the stack writes there. A folder may hold something else too, which is left alone. */
+const OURS = /^(?:temporal\.(?:db|toml).*|sandbox|embedded|keys|logs|format)$/;
+
+/** The state can't be set aside. The message says what to do. */
+export class StateFormatError extends Error {
+  override readonly name = 'StateFormatError';
+}
+
+/**
+ * Keeps this code from state of another format: that is set aside beside the folder, keys and all, and nothing of it is
+ * lost. For the holder of the run file only, after the processes of an earlier stack have ended.
+ * @throws StateFormatError
+ */
+export function keepFormat(stateDir: string, say: (line: string) => void, today = new Date()): void {
+  const found = formatOf(stateDir);
+  if (found === undefined) return writeFileSync(join(stateDir, FILE), `${STATE_FORMAT}\n`);
+  if (found === String(STATE_FORMAT)) return;
+  const aside = freeName(`${stateDir}-${found}-${today.toISOString().slice(0, 10)}`);
+  try {
+    mkdirSync(aside, { mode: 0o700 });
+    for (const name of readdirSync(stateDir).filter((one) => OURS.test(one)))
+      renameSync(join(stateDir, name), join(aside, name));
+  } catch (error) {
+    throw new StateFormatError(
+      `${stateDir} has state of format ${found}, and this version keeps format ${STATE_FORMAT}. It could not be moved to ` +
+        `${aside} (${(error as NodeJS.ErrnoException).code}): move it away, or name another folder in HOLDFAST_STATE_DIR`,
+    );
+  }
+  writeFileSync(join(stateDir, FILE), `${STATE_FORMAT}\n`);
+  say(
+    `The state in ${basename(stateDir)} is of format ${found}, and this version keeps format ${STATE_FORMAT}: it is set aside as ` +
+      `${aside}, and a new one begins. Its flows go on under the version that made it, with HOLDFAST_STATE_DIR=${aside}; ` +
+      'remove it once you no longer need them.',
+  );
+}
+
+/** undefined for a folder without state. Before there were formats none was written: `0`. */
+function formatOf(stateDir: string): string | undefined {
+  if (!DATABASES.some((name) => existsSync(join(stateDir, name)))) return undefined;
+  const path = join(stateDir, FILE);
+  const text = existsSync(path) ? readFileSync(path, 'utf8').trim() : '0';
+  return /^\d{1,6}$/.test(text) ? text : 'unknown';
+}
+
+function freeName(wanted: string): string {
+  let name = wanted;
+  for (let next = 2; existsSync(name); next += 1) name = `${wanted}-${next}`;
+  return name;
+}
