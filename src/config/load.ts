@@ -6,6 +6,7 @@ import { show } from '../contract/fields.js';
 import { KeyRingError, loadOrCreateKeyFile, parseKeyRing, type KeyRing } from '../security/key-ring.js';
 import { loadOrCreateSecretFile, readSecretFile, SecretFileError } from '../security/secret-file.js';
 import { findWeakKeys, parseBusinessUnits, SANDBOX_UNITS, type BusinessUnit } from './business-units.js';
+import { findKnownSecrets } from './known-secrets.js';
 import { codecSchema, configSchema, EMBEDDED_NOTIFY_SECRET, type settingsSchema, variableOf } from './schema.js';
 
 /** Settings of every process. */
@@ -77,13 +78,9 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
       `HOLDFAST_API_BASE_URL=${show(apiBaseUrl)}: with HOLDFAST_ENVIRONMENT="live" it must start with https://, or the private key would travel in the clear`,
     );
   }
-  if (live && !embedded && notifySecret === EMBEDDED_NOTIFY_SECRET) {
-    faults.push(
-      'HOLDFAST_NOTIFY_SECRET: is that of npm start, which everybody knows; make one with openssl rand -hex 32',
-    );
-  }
   const businessUnits = readBusinessUnits(sources, settings, faults);
   const keyRing = readKeyRing(sources.encryptionKeys, settings, faults);
+  if (live && !embedded) faults.push(...findKnownSecrets({ keyRing, notifySecret }));
   return {
     apiBaseUrl: `http://127.0.0.1:${ports.sandbox}`,
     // Refused for `live`: otherwise anyone with access to Temporal could send real money.
@@ -108,6 +105,7 @@ export function loadCodecConfig(env: NodeJS.ProcessEnv): CodecConfig {
     codecToken: readCodecSecret('codecToken', settings, env, faults),
     codecUiCapability: readCodecSecret('codecUiCapability', settings, env, faults),
   };
+  if (settings.environment === 'live') faults.push(...findKnownSecrets({ keyRing, ...secrets }));
   return { ...settings, ...secrets, ...completeEncryption(keyRing, settings, faults) };
 }
 

@@ -89,9 +89,9 @@ export const settingsSchema = z.object({
   }),
   environment: oneOf(['test', 'live']).prefault('test').register(variables, {
     name: 'HOLDFAST_ENVIRONMENT',
-    readBy: 'worker, webhook',
+    readBy: 'all but sandbox',
     description:
-      '`test` or `live`; events, and a namespace, of the other one are refused; the client and `holdfast` refuse such a namespace too, where it is set, and `holdfast setup` marks a namespace with it',
+      '`test` or `live`; events, and a namespace, of the other one are refused; the client and `holdfast` refuse such a namespace too, where it is set, and `holdfast setup` marks a namespace with it. `live` takes no secret that stands in this repository',
   }),
   bindAddress: z
     .string()

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe as group, expect, test } from 'vitest';
 import { describe, loadCodecConfig, loadConfig, secretsOf, SECRET_FILES } from '../../src/config/index.js';
+import { DEMO_SECRETS } from '../../src/config/known-secrets.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { key, UNITS, env, units, faultsOf } from './support.js';
 
@@ -122,7 +123,29 @@ group('loadConfig', () => {
       expect.stringMatching(/default: previousPrivateKeys.0 is shorter than 16 characters/),
     ]);
     expect(live(notify)).toEqual([expect.stringMatching(/HOLDFAST_NOTIFY_SECRET: is that of npm start/)]);
-    for (const taken of [units(known), units(second), units(short), notify]) {
+    const { encryptionKey, notifySecret, codecToken, codecUiCapability } = DEMO_SECRETS;
+    const demo = {
+      HOLDFAST_ENCRYPTION_KEYS: `k1:${key(1)},old:${encryptionKey}`,
+      HOLDFAST_NOTIFY_SECRET: notifySecret,
+    };
+    const whatToDo =
+      'is that of deploy/demo.env, which everybody knows; HOLDFAST_ENVIRONMENT="live" takes one of your own';
+    expect(live(demo)).toEqual([
+      `HOLDFAST_ENCRYPTION_KEYS: key "old": ${whatToDo}: k1:$(openssl rand -base64 32)`,
+      `HOLDFAST_NOTIFY_SECRET: ${whatToDo}: $(openssl rand -hex 32)`,
+    ]);
+    const codec = {
+      HOLDFAST_ENCRYPTION_KEYS: `demo:${encryptionKey}`,
+      HOLDFAST_CODEC_TOKEN: codecToken,
+      HOLDFAST_CODEC_UI_CAPABILITY: codecUiCapability,
+    };
+    expect(faultsOf(() => loadCodecConfig({ ...codec, HOLDFAST_ENVIRONMENT: 'live' }))).toEqual([
+      `HOLDFAST_ENCRYPTION_KEYS: key "demo": ${whatToDo}: k1:$(openssl rand -base64 32)`,
+      `HOLDFAST_CODEC_TOKEN: ${whatToDo}: $(openssl rand -hex 32)`,
+      `HOLDFAST_CODEC_UI_CAPABILITY: ${whatToDo}: $(openssl rand -hex 32)`,
+    ]);
+    expect(faultsOf(() => loadCodecConfig(codec))).toEqual([]);
+    for (const taken of [units(known), units(second), units(short), notify, demo]) {
       expect(faultsOf(() => loadConfig(env(taken)))).toEqual([]);
     }
   });

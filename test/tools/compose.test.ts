@@ -1,139 +1,193 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { DEMO_SECRETS } from '../../src/config/known-secrets.js';
 import { codecSchema, configSchema, variableOf } from '../../src/config/schema.js';
+import { compose, composeFile, durationMs, root, runCompose, SECRETS, type Service } from './compose-file.js';
 
-interface ComposeFile {
-  services: Record<
-    string,
-    {
-      command: string[] | null;
-      image: string;
-      build?: unknown;
-      environment?: Record<string, string>;
-      ports?: { published: string; host_ip?: string }[];
-      healthcheck?: unknown;
-      configs?: { source: string; target: string }[];
-    }
-  >;
-  configs?: Record<string, { content: string }>;
-}
-
-const root = resolve(import.meta.dirname, '../..');
-const secrets = {
-  HOLDFAST_ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
-  HOLDFAST_CODEC_TOKEN: 'a'.repeat(64),
-  HOLDFAST_CODEC_UI_CAPABILITY: 'b'.repeat(64),
-};
-
-const found = spawnSync(process.execPath, [join(root, 'tools', 'compose-path.mjs')], { encoding: 'utf8' });
-const compose = found.status === 0 ? (JSON.parse(found.stdout) as string[]) : undefined;
-if (compose === undefined) process.stderr.write(`docker-compose.yml is NOT checked, skipped: ${found.stderr}\n`);
+if (compose === undefined) process.stderr.write('docker-compose.yml is NOT checked, skipped: no Docker Compose\n');
 const withCompose = compose === undefined ? describe.skip : describe;
 
-function run(args: string[], env: NodeJS.ProcessEnv = secrets) {
-  const [executable = '', ...first] = compose ?? [];
-  const path = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
-  return spawnSync(executable, [...first, ...args], { cwd: root, encoding: 'utf8', env: { ...path, ...env } });
-}
-
-let read: ComposeFile | undefined;
-function composeFile(): ComposeFile {
-  read ??= JSON.parse(run(['config', '--format', 'json']).stdout) as ComposeFile;
-  return read;
-}
-const services = (): ComposeFile['services'] => composeFile().services;
+const production = () => composeFile([], SECRETS).services;
+const demo = () => composeFile(['--env-file', 'deploy/demo.env', '--profile', '*'], {}).services;
+const ours = (services: Record<string, Service>) =>
+  Object.entries(services).filter(([, { build }]) => build !== undefined);
+const isJob = ({ restart = '' }: Service) => restart === 'no' || restart.startsWith('on-failure');
+const running = () => Object.entries(demo()).filter(([, service]) => !isJob(service));
+/** Names of those for which `isFine` does not hold. */
+const faulty = (services: [string, Service][], isFine: (service: Service) => boolean): string[] =>
+  services.filter(([, service]) => !isFine(service)).map(([name]) => name);
 
 const settings = (schema: z.ZodObject): { name: string; readBy: string }[] =>
   Object.values(schema.shape).flatMap((inner) =>
     inner instanceof z.ZodObject ? settings(inner) : [variableOf(inner as z.core.$ZodType)],
   );
 const VARIABLES = [...settings(configSchema), ...settings(codecSchema)];
-/** Set by the image, or another way to say what is passed. */
-const NOT_PASSED = ['HOLDFAST_STATE_DIR', 'HOLDFAST_EMBEDDED', 'HOLDFAST_BUSINESS_UNITS_FILE'];
+/** Set by the image, or of `npm start` alone. */
+const NOT_PASSED = ['HOLDFAST_STATE_DIR', 'HOLDFAST_EMBEDDED'];
 
 withCompose('docker-compose.yml', () => {
-  test('is valid for Compose v2', () => {
-    const result = run(['config', '-q']);
-    expect({ status: result.status, stderr: result.stderr }).toEqual({ status: 0, stderr: '' });
+  test('has no default secret: what production needs is named one by one', () => {
+    expect(Object.keys(production()).sort()).toEqual(
+      ['codec', 'postgres', 'setup', 'temporal', 'temporal-schema', 'temporal-ui', 'webhook', 'worker'].sort(),
+    );
+    for (const name of Object.keys(SECRETS)) {
+      const result = runCompose(['config', '-q'], { ...SECRETS, [name]: '' });
+      const refused = result.status !== 0 && result.stderr.includes(name);
+      expect({ name, refused }).toEqual({ name, refused: true });
+    }
+    const text = readFileSync(join(root, 'docker-compose.yml'), 'utf8');
+    const given = readFileSync(join(root, 'deploy', 'demo.env'), 'utf8');
+    for (const [, name, value = ''] of given.matchAll(/^(\w*(?:KEYS|TOKEN|SECRET|CAPABILITY|PASSWORD|UNITS))=(.+)$/gm))
+      expect({ name, inCompose: text.includes(value) }).toEqual({ name, inCompose: false });
   });
 
-  test.each(Object.keys(secrets))('refuses to start without %s, and names it', (name) => {
-    const result = run(['config', '-q'], { ...secrets, [name]: '' });
-    expect(result.status).not.toBe(0);
-    expect(result.stderr).toContain(name);
+  test('has its demo secrets refused for live money', () => {
+    const env = readFileSync(join(root, 'deploy', 'demo.env'), 'utf8');
+    for (const value of Object.values(DEMO_SECRETS)) expect(env).toContain(value);
+    expect(env).toContain('HOLDFAST_ENVIRONMENT=test\n');
+    expect(JSON.parse(demo()['worker']?.environment?.['HOLDFAST_BUSINESS_UNITS'] ?? '')).toMatchObject({
+      default: { privateKey: 'sandbox-private-key' },
+    });
   });
 
-  test('starts each process of ours from a file that the build emits, with a health check', () => {
-    const ours = Object.entries(services()).filter(([, service]) => service.build !== undefined);
-    expect(ours.map(([name]) => name).sort()).toEqual(['codec', 'sandbox', 'webhook', 'worker']);
-    for (const [name, service] of ours) {
-      const [command, file = ''] = service.command ?? [];
-      expect({ name, command }).toEqual({ name, command: 'node' });
+  test('starts each process of ours from a file that the build emits', () => {
+    expect(
+      ours(demo())
+        .map(([name]) => name)
+        .sort(),
+    ).toEqual(['codec', 'demo', 'sandbox', 'setup', 'webhook', 'worker']);
+    for (const [name, { command, build, image }] of ours(demo())) {
+      const [node, file = ''] = command ?? [];
       const source = file.replace(/^dist\//, '').replace(/\.js$/, '.ts');
-      expect({ file, exists: file.startsWith('dist/') && existsSync(join(root, source)) }).toEqual({
-        file,
-        exists: true,
-      });
-      expect(service.healthcheck).toBeDefined();
+      const exists = file.startsWith('dist/') && existsSync(join(root, source));
+      expect({ name, node, exists }).toEqual({ name, node: 'node', exists: true });
+      const sandbox = name === 'sandbox' || name === 'demo';
+      expect({ name, target: build?.target }).toEqual({ name, target: sandbox ? 'sandbox' : 'runtime' });
+      expect(image).toBe(sandbox ? 'holdfast-sandbox:local' : 'holdfast:local');
     }
   });
 
-  test('publishes ports on loopback only, and none for the worker, which is scaled', () => {
-    const { worker, ...others } = services();
-    expect(worker?.ports ?? []).toEqual([]);
-    const published = Object.values(others).flatMap(({ ports }) => ports ?? []);
-    expect(published.length).toBeGreaterThan(0);
-    expect(published.filter(({ host_ip: ip }) => ip !== '127.0.0.1')).toEqual([]);
+  test('hardens every service, those of others too', () => {
+    const all = Object.entries(demo());
+    expect(faulty(all, ({ read_only: readOnly }) => readOnly === true)).toEqual([]);
+    expect(faulty(all, ({ cap_drop: dropped }) => dropped?.includes('ALL') === true)).toEqual([]);
+    expect(faulty(all, ({ security_opt: options }) => options?.includes('no-new-privileges:true') === true)).toEqual(
+      [],
+    );
+    expect(faulty(all, ({ user = '0' }) => /^[1-9]\d*:[1-9]\d*$/.test(user))).toEqual([]);
+    expect(faulty(all, ({ ulimits }) => ulimits?.core !== undefined)).toEqual([]);
   });
 
-  test('pins every image that is not built here to an exact version', () => {
-    const images = Object.values(services())
+  test('limits memory, CPU, processes and logs of every service', () => {
+    for (const limit of ['memory', 'cpus', 'pids'] as const)
+      expect({ limit, without: faulty(Object.entries(demo()), (one) => limitOf(one, limit) > 0) }).toEqual({
+        limit,
+        without: [],
+      });
+    expect(
+      faulty(Object.entries(demo()), ({ logging }) => {
+        const { 'max-size': size, 'max-file': files } = logging?.options ?? {};
+        return size !== undefined && Number(files) > 0;
+      }),
+    ).toEqual([]);
+  });
+
+  test('checks by /ready that a process of ours can work, and no service waits for one without a check', () => {
+    expect(faulty(running(), ({ healthcheck }) => healthcheck !== undefined)).toEqual([]);
+    for (const [name, { healthcheck, environment }] of ours(demo()).filter(([, one]) => !isJob(one))) {
+      const [cmd, bash, script, port, path = '/ready'] = healthcheck?.test ?? [];
+      expect([cmd, bash, script]).toEqual(['CMD', 'bash', 'deploy/ready.sh']);
+      expect(path).toBe(name === 'sandbox' ? '/sandbox/health' : '/ready');
+      const ports = Object.entries(environment ?? {}).filter(([variable]) => variable.endsWith('_PORT'));
+      expect(ports.map(([, value]) => value)).toContain(port);
+    }
+    for (const { depends_on: needed = {} } of Object.values(demo())) {
+      for (const [name, { condition }] of Object.entries(needed)) {
+        const on = demo()[name];
+        expect({ name, condition }).toEqual({
+          name,
+          condition: on !== undefined && isJob(on) ? 'service_completed_successfully' : 'service_healthy',
+        });
+      }
+    }
+  });
+
+  test('lets each process stop by itself', () => {
+    const graceOf = ({ stop_grace_period: text = '10s' }: Service) => durationMs(text);
+    expect(faulty(running(), (service) => graceOf(service) >= 10_000)).toEqual([]);
+    const stopSeconds = Number(production()['worker']?.environment?.['HOLDFAST_STOP_SECONDS']);
+    expect(faulty(ours(demo()), (service) => graceOf(service) >= (stopSeconds + 10) * 1000)).toEqual([]);
+  });
+
+  test('publishes ports on loopback only, each once, and none of what is scaled or holds data', () => {
+    const published = Object.values(demo()).flatMap(({ ports = [] }) => ports);
+    expect(published.filter(({ host_ip: ip }) => ip !== '127.0.0.1')).toEqual([]);
+    const numbers = published.map((port) => port.published);
+    expect(new Set(numbers).size).toBe(numbers.length);
+    for (const name of ['worker', 'postgres']) expect(demo()[name]?.ports ?? []).toEqual([]);
+  });
+
+  test('mounts only files that the repository has', () => {
+    const sources = Object.values(demo())
+      .flatMap(({ volumes = [] }) => volumes)
+      .filter(({ type }) => type === 'bind')
+      .map(({ source }) => source);
+    expect(sources.length).toBeGreaterThan(0);
+    expect(sources.filter((source) => !existsSync(source))).toEqual([]);
+  });
+
+  test('names every image by an exact version, and Node the same in all stages', () => {
+    const images = Object.values(demo())
       .filter(({ build }) => build === undefined)
       .map(({ image }) => image);
     expect(images.filter((image) => !/:\d+\.\d+(\.\d+)?$/.test(image))).toEqual([]);
-  });
-
-  test('passes the business units of the sandbox as valid JSON', () => {
-    const units: unknown = JSON.parse(services()['worker']?.environment?.['HOLDFAST_BUSINESS_UNITS'] ?? '');
-    expect(units).toMatchObject({ default: { appId: 'holdfast-sandbox' } });
+    const bases = readFileSync(join(root, 'Dockerfile'), 'utf8').match(/^FROM node:\S+/gm) ?? [];
+    expect(new Set(bases)).toEqual(new Set([expect.stringMatching(/^FROM node:\d+\.\d+\.\d+-bookworm-slim$/)]));
   });
 
   test.each([
     ['worker', 'worker'],
     ['webhook', 'webhook'],
     ['codec', 'codec server'],
-  ])('passes every variable that the %s reads, and none that nobody knows', (service, reader) => {
-    const wanted = VARIABLES.filter(({ readBy }) =>
+    ['setup', 'setup'],
+  ])('passes every variable that the %s reads', (service, reader) => {
+    const read = VARIABLES.filter(({ readBy }) =>
       readBy.split(/, | and /).some((who) => who === reader || who.startsWith('all')),
     );
-    const passed = Object.keys(services()[service]?.environment ?? {}).filter((name) => name.startsWith('HOLDFAST_'));
-    const names = wanted.map(({ name }) => name).filter((name) => !NOT_PASSED.includes(name));
+    const passed = Object.keys(production()[service]?.environment ?? {});
+    const names = read.map(({ name }) => name).filter((name) => !NOT_PASSED.includes(name));
     expect(names.filter((name) => !passed.includes(name))).toEqual([]);
-    const known = VARIABLES.map(({ name }) => name);
-    expect(passed.filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  test('passes no variable that nobody knows', () => {
+    const sandbox = readFileSync(join(root, 'sandbox', 'settings.ts'), 'utf8').match(/HOLDFAST_\w+/g) ?? [];
+    const known = new Set([...VARIABLES.map(({ name }) => name), ...sandbox]);
+    const passed = Object.values(demo()).flatMap(({ environment }) => Object.keys(environment ?? {}));
+    expect(passed.filter((name) => name.startsWith('HOLDFAST_') && !known.has(name))).toEqual([]);
+    expect(sandbox.filter((name) => !NOT_PASSED.includes(name) && !passed.includes(name))).toEqual([]);
   });
 
   test('gives the server the file of dynamic configuration that its image lacks, and the number of its shards', () => {
-    const { configs = [], environment = {} } = services()['temporal'] ?? {};
+    const { configs = [], environment = {} } = production()['temporal'] ?? {};
     const [file] = configs.filter(({ target }) => target === environment['DYNAMIC_CONFIG_FILE_PATH']);
-    const content = composeFile().configs?.[file?.source ?? '']?.content ?? '';
+    const content = composeFile([], SECRETS).configs?.[file?.source ?? '']?.content ?? '';
     expect(
-      content
-        .trim()
-        .split('\n')
-        .filter((line) => /^\S/.test(line)),
-    ).toEqual([
-      'history.transferProcessorMaxPollRPS:',
-      'history.timerProcessorMaxPollRPS:',
-      'history.visibilityProcessorMaxPollRPS:',
-    ]);
-    expect(Number(environment['NUM_HISTORY_SHARDS'])).toBeGreaterThan(0);
-  });
-
-  test('keeps closed flows for 365 days', () => {
-    expect(services()['temporal-namespace']?.command?.join(' ')).toContain('--retention 8760h');
+      Object.fromEntries([...content.matchAll(/^(\S+):\n {2}- value: (\d+)$/gm)].map(([, k, v]) => [k, v])),
+    ).toEqual({
+      'history.transferProcessorMaxPollRPS': '5000',
+      'history.timerProcessorMaxPollRPS': '5000',
+      'history.visibilityProcessorMaxPollRPS': '5000',
+      'history.maxInFlightUpdates': '10',
+      'history.maxTotalUpdates': '2000',
+      'matching.maxVersionsInDeployment': '100',
+    });
+    expect(environment['NUM_HISTORY_SHARDS']).toBe('512');
+    expect(demo()['temporal']?.environment?.['NUM_HISTORY_SHARDS']).toBe('4');
   });
 });
+
+function limitOf({ deploy }: Service, limit: 'memory' | 'cpus' | 'pids'): number {
+  return Number(deploy?.resources.limits[limit] ?? 0);
+}
