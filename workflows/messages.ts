@@ -38,6 +38,7 @@ export const reauthorizeUpdate = defineUpdate<Outcome, [ReauthorizeCommand]>(UPD
 export const decideReviewUpdate = defineUpdate<Outcome, [DecideReview]>(UPDATE_NAMES.decideReview);
 /** The argument is typed `unknown` and parsed: no signal may wedge the flow (money rule 9). */
 export const transactionEventSignal = defineSignal<[unknown]>(SIGNAL_NAMES.transactionEvent);
+export const moveOnSignal = defineSignal(SIGNAL_NAMES.moveOn);
 export const statusQuery = defineQuery<FlowStatus | ParkedEventStatus>(QUERY_NAMES.status);
 export const explainQuery = defineQuery<string>(QUERY_NAMES.explain);
 

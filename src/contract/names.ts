@@ -50,6 +50,8 @@ export const UPDATE_NAMES = {
 
 export const SIGNAL_NAMES = {
   transactionEvent: 'transactionEvent',
+  /** No payload. A subscription that only waits continues as new at once, on the version that gets new work. */
+  moveOn: 'moveOn',
 } as const;
 
 export const QUERY_NAMES = {

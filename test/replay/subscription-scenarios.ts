@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import {
   BILLING_TASK_QUEUE,
   paymentWorkflowId,
+  SIGNAL_NAMES,
   subscriptionWorkflowId,
   WORKFLOW_TYPES,
 } from '../../src/contract/names.js';
@@ -44,6 +45,12 @@ const WHO = { who: 'ann@finance', why: 'seen on the settlement file' };
 export const SUBSCRIPTION_SCENARIOS: Readonly<Record<string, LongScenario>> = {
   'subscription-billed-goes-on': (time) =>
     withMerchant(async (notify) => await run(time, 2, await ended(await begun(time, { notify, periods: 3 })))),
+  'subscription-told-to-move-on': async (time) => {
+    const { flow } = await begun(time);
+    await flow.worksOn();
+    await time.client.workflow.getHandle(flow.workflowId).signal(SIGNAL_NAMES.moveOn);
+    return await run(time, 1, await ended({ flow }));
+  },
   'subscription-completed': async (time) => await run(time, 3, await ended(await begun(time))),
   'subscription-started-raw-declined-then-billed': async (time) => {
     const input = await daily(time, { interval: WEEKLY });

@@ -34,6 +34,8 @@ export interface SimulationOptions extends WorldOptions {
   longPollMs?: number;
   /** After how many events of a run the engine suggests to continue as new. Default: as a server does. */
   suggestRunAfter?: (run: Run) => number;
+  /** The build whose workers get a run's new work. Default: workers are not versioned. */
+  targetBuild?: (run: Run) => string;
   /** Chooses the moment of what comes to a run; see `Engine`. */
   arrive?: ArrivalRule;
   /** Encryption keys of every process; those of the world if absent. */
@@ -87,12 +89,13 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
   const world = await createWorld(options);
   const keys = options.keys ?? world.encryptionKeys;
   const searchAttributes = new Set(Object.keys(SEARCH_ATTRIBUTES));
-  const { latency, longPollMs, suggestRunAfter } = options;
+  const { latency, longPollMs, suggestRunAfter, targetBuild } = options;
   const engine = new Engine({
     searchAttributes,
     ...(latency && { latency }),
     ...(longPollMs !== undefined && { longPollMs }),
     ...(suggestRunAfter !== undefined && { suggestRunAfter }),
+    ...(targetBuild !== undefined && { targetBuild }),
   });
   if (options.arrive !== undefined) engine.arrive = options.arrive;
   const newClient = (caller?: { isAlive: boolean }, onCall?: () => void): Client =>

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jumpWorkflow } from '../../tools/demo/embedded/jump-workflow.js';
-import { DEPLOYMENT_NAME, subscriptionWorkflowId } from '../../src/contract/names.js';
+import {
+  attemptReference,
+  DEPLOYMENT_NAME,
+  paymentWorkflowId,
+  subscriptionWorkflowId,
+} from '../../src/contract/names.js';
 import { ProviderClient } from '../../src/provider/index.js';
 import { DEFAULT_UNIT } from '../../sandbox/control.js';
 import { newReference } from '../support/charges.js';
@@ -54,7 +59,7 @@ async function buildOf(workflowId: string): Promise<string | undefined> {
   return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId ?? undefined;
 }
 
-test('three periods are billed on the real server, and newer code takes over at the border of a period', async () => {
+test('three periods are billed on the real server, the second and third by the code that is current by then', async () => {
   await makeCurrent('build-1');
   const { appId, privateKey } = DEFAULT_UNIT;
   const unit = { appId, privateKey, apiVersion: '1.3.0' as const };
@@ -83,7 +88,7 @@ test('three periods are billed on the real server, and newer code takes over at 
       first = stack.worker();
       await stack.startWorker({ HOLDFAST_BUILD_ID: 'build-2' });
       await makeCurrent('build-2');
-      // What waits for its bill stays with the code that its period began with.
+      // What waits for its bill stays with the code that its period began with, for as long as nobody tells it.
       expect(await buildOf(workflowId)).toBe('build-1');
     }
     await jump(workflowId, Date.parse(dueAt) - present);
@@ -92,6 +97,8 @@ test('three periods are billed on the real server, and newer code takes over at 
       () => stack.holdfast.status({ workflowId }).catch(() => undefined),
       (status) => status?.subscription?.billedPeriods === billed && status.status === 'active',
     );
+    const build = billed === 1 ? 'build-1' : 'build-2';
+    expect(await buildOf(paymentWorkflowId(attemptReference(reference, billed, 1)))).toBe(build);
   }
   // Its last period lasts another day.
   await stack.holdfast.subscription.cancel(reference, { when: 'now' });

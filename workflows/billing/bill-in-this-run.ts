@@ -4,6 +4,7 @@ import type { SubscriptionEnded } from '../../src/contract/subscription-commands
 import { planned, openAhead } from './calendar.js';
 import { askForCard, attempt, closeBill, collectBill, commandBefore, isStarted } from './collect-bill.js';
 import { answer, executeCommands } from './execute-command.js';
+import { canMoveOn } from './move-on.js';
 import { notify, type deliverNotices } from './outbox.js';
 import { doubtOf, show, presentAnswer, endedOutcome, viewOf } from './show.js';
 import { amountOf, type Billing } from './state.js';
@@ -29,7 +30,7 @@ export async function billInThisRun(flow: Billing): Promise<RunEnd> {
     if (stop !== undefined) return await ending(flow, { status: 'cancelled', reason: stop });
 
     const { open } = flow;
-    if (isRunFull(flow)) {
+    if (isRunFull(flow) || canMoveOn(flow)) {
       if (flow.queue.length === 0 && allHandlersFinished()) return 'continues';
       await condition(() => flow.queue.length > 0 || allHandlersFinished() || flow.isCancelled());
     } else if (!isSettled(flow) && flow.paused !== undefined) {

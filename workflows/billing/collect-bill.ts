@@ -7,6 +7,7 @@ import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { billing } from '../policies.js';
 import { attemptToBill } from './attempt-to-bill.js';
 import { classifyAttempt, endDoubt, keepToLimit, noteDecline } from './classify-attempt.js';
+import { movesFor } from './move-on.js';
 import { notify } from './outbox.js';
 import { doubtOf, show } from './show.js';
 import type { Billing, OpenPeriod } from './state.js';
@@ -24,6 +25,8 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
   switch (step.do) {
     case 'attempt':
       keepToLimit(flow, open);
+      // The run that continues this one makes the payment, under the same reference.
+      if (open.step.do === 'attempt' && movesFor(flow, open)) return undefined;
       if (open.step.do === 'attempt') await attempt(flow, open);
       else if (open.step.do === 'wait') askForCard(flow, open, open.step);
       return undefined;
@@ -89,6 +92,7 @@ export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   const { token } = flow.card;
   endDoubt(flow, open);
   open.attempts += 1;
+  delete open.moved;
   flow.attempting = true;
   show(flow, { status: 'billing', waitingFor: 'settlement' });
   const since = Date.now();
@@ -135,11 +139,12 @@ function giveUp(
 }
 
 /**
- * Waits until `at` (epoch ms; undefined: no limit) for a command, a cancel, or the engine's suggestion to continue as
- * new. True if one came. Questions count towards the suggestion: a run with too many updates takes no command.
+ * Waits until `at` (epoch ms; undefined: no limit) for a command, a cancel, a `moveOn`, or the engine's suggestion to
+ * continue as new. True if one came. Questions count towards the suggestion: a run with too many updates takes no command.
  */
 export async function commandBefore(flow: Billing, at: number | undefined, summary: string): Promise<boolean> {
-  const next = (): boolean => flow.queue.length > 0 || flow.isCancelled() || workflowInfo().continueAsNewSuggested;
+  const next = (): boolean =>
+    flow.queue.length > 0 || flow.movesOn || flow.isCancelled() || workflowInfo().continueAsNewSuggested;
   const ms = at === undefined ? undefined : at - Date.now();
   if (ms !== undefined && ms <= 0) return next();
   flow.canContinue = true;

@@ -9,8 +9,9 @@ import { answerQueries, awaitOutcome, countUnknownSignals } from '../kit/run.js'
 import { onUpdate } from '../kit/requests.js';
 import { subscriptionOutcomeUpdate } from '../messages.js';
 import { registerSubscriptionCommands, refuseQuestion } from './commands.js';
+import { registerMoveOn } from './move-on.js';
 import { explainSubscription, refresh, presentSubscription, subscriptionStatus } from './show.js';
-import { type Billing, type Carried, CARRIED_VERSION, type Unopened, UNOPENED } from './state.js';
+import { type Billing, type Carried, CARRIED_VERSION, isKnown, type Unopened, UNOPENED } from './state.js';
 
 /** The state of a subscription, its handlers registered before the first await: an update without one would be rejected. */
 export function newSubscription(input: ParsedSubscriptionInput, carried: Carried | Unopened | undefined): Billing {
@@ -35,6 +36,7 @@ export function newSubscription(input: ParsedSubscriptionInput, carried: Carried
     answer: (request) => answerOutcome(flow, request),
   });
   registerSubscriptionCommands(flow);
+  registerMoveOn(flow);
   countUnknownSignals(flow);
   refresh(flow);
   return flow;
@@ -82,6 +84,7 @@ function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined
     attempting: false,
     updatesTaken: 0,
     canContinue: false,
+    movesOn: false,
     ignored: {},
     leaving: false,
   };
@@ -101,15 +104,7 @@ function validateOutcome(flow: Billing, { type, fingerprint }: OutcomeRequest): 
 
 async function answerOutcome(flow: Billing, request: OutcomeRequest): Promise<SubscriptionOutcome> {
   flow.updatesTaken += 1;
-  const known = (): boolean =>
-    flow.ended !== undefined ||
-    flow.failure !== undefined ||
-    flow.upcoming !== undefined ||
-    flow.endsAt !== undefined ||
-    flow.open !== undefined ||
-    flow.paused !== undefined ||
-    flow.closedOne;
-  await awaitOutcome(flow, request, known);
+  await awaitOutcome(flow, request, () => isKnown(flow));
   if (flow.failure !== undefined) throw flow.failure;
   return presentSubscription(flow);
 }

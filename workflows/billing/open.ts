@@ -2,8 +2,8 @@ import {
   workflowInfo,
   ActivityFailure,
   ApplicationFailure,
+  condition,
   isCancellation,
-  sleep,
   upsertMemo,
 } from '@temporalio/workflow';
 import type { OpenedSubscription } from '../../src/contract/billing-activities.js';
@@ -25,6 +25,7 @@ import { earlierRun, secondRunFailure } from '../kit/earlier-run.js';
 import { inResetRun, invalidInput } from '../kit/start-guard.js';
 import { billing } from '../policies.js';
 import { newSubscription } from './handlers.js';
+import { isOtherBuildNext } from './move-on.js';
 import { refuseSubscriptionStart } from './refuse-start.js';
 import { show, shownByNextRun } from './show.js';
 import {
@@ -106,8 +107,9 @@ async function lookUp(
       const rejected = cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.credentialsRejected;
       const needsOperator = `card and customer can't be looked up: ${cause?.message ?? error.message}`;
       show(flow, { status: 'started', waitingFor: rejected ? 'credentials' : 'operator', needsOperator });
-      await sleep(parkedOrSlowDelay(tries), { summary: 'Until the next look' });
-      if (isLong(flow)) await continueUnopened(flow, raw, { ...notOpened(flow, startedAt), tries: tries + 1 });
+      await condition(() => flow.movesOn, parkedOrSlowDelay(tries), { summary: 'Until the next look' });
+      if (isLong(flow) || flow.movesOn || isOtherBuildNext())
+        await continueUnopened(flow, raw, { ...notOpened(flow, startedAt), tries: tries + 1 });
     }
   }
 }
@@ -135,7 +137,7 @@ async function continueUnopened(flow: Billing, raw: unknown, unopened: Unopened)
 
 /** Ends this run and continues as new. Only while no handler is running and everything that waits is carried. */
 export async function continueSubscription(flow: Billing, raw: unknown, carried: Carried | Unopened): Promise<never> {
-  // Newer code takes over at the end of a period (see `HOLDFAST_BUILD_ID`).
+  // By default the next run would stay with this run's build (see `HOLDFAST_BUILD_ID`).
   const typedSearchAttributes = flow.opened ? shownByNextRun(flow) : undefined;
   return await startNextRun(flow, raw, carried, {
     initialVersioningBehavior: 'AUTO_UPGRADE',

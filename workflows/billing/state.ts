@@ -47,6 +47,8 @@ export interface OpenPeriod {
   doubtSince?: number;
   /** A pause was to give it up, but ended before that could be done. */
   drop?: true;
+  /** It has moved to another build for its next payment: not once more, whatever a ramp does meanwhile. */
+  moved?: true;
 }
 
 /** How an attempt ended. `lost`: its flow was terminated, and it is unknown whether money moved. */
@@ -157,6 +159,13 @@ export interface Billing extends Run, Carried {
   attempting: boolean;
   /** It waits for a command or a time, with no call under way: here a long run continues as new. */
   canContinue: boolean;
+  /** It is to run on the version that gets new work: it continues as new as soon as nothing is under way. */
+  movesOn: boolean;
+}
+
+/** Whether it can say where it stands. */
+export function isKnown({ ended, failure, upcoming, endsAt, open, paused, closedOne }: Billing): boolean {
+  return closedOne || [ended, failure, upcoming, endsAt, open, paused].some((one) => one !== undefined);
 }
 
 /** The amount of a period. */

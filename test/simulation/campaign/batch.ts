@@ -10,6 +10,7 @@ import { createSimulation, type Simulation } from '../simulation.js';
 import { SANDBOX_URL } from '../world/world.js';
 import { Seeded } from '../world/seeded.js';
 import { Counts, type Plain } from './counts.js';
+import { Deploys } from './deploys.js';
 import { Workers } from './workers.js';
 import { disturb } from './disturbances.js';
 import { findViolations, type Violation } from './violations.js';
@@ -67,12 +68,14 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
   const random = new Seeded(`${plan.seed}/${plan.first}`);
   const counts = new Counts();
   const schedule = new FaultSchedule(random.pick(FAULT_PROFILES), random, counts);
+  const deploys = new Deploys(random, counts);
   const simulation = await createSimulation({
     seed: `${plan.seed}/${plan.first}/world`,
     units: unitsForScenarios(UNITS, { count: 1_000 }),
     strategy: () => schedule.network,
     latency: schedule.hop,
     suggestRunAfter: ({ start }) => runLength(`${plan.seed}/${plan.first}`, start),
+    targetBuild: (run) => deploys.targetOf(run),
     mostFirings: MOST_FIRINGS,
     bulkhead: {
       observer: { circuit: () => undefined, heldBack: (_unit, because) => counts.add('held back', because) },
@@ -90,7 +93,7 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
   });
   try {
     return (await simulation.world.time.runUntil(
-      runCourses(simulation, plan, random, schedule, counts),
+      runCourses(simulation, plan, random, schedule, deploys, counts),
       `the batch of flow ${plan.first}: npm run simulate -- --seed ${plan.seed} --only ${plan.first}`,
     )) as BatchResult;
   } catch (error) {
@@ -130,6 +133,7 @@ async function runCourses(
   plan: BatchPlan,
   random: Seeded,
   schedule: FaultSchedule,
+  deploys: Deploys,
   counts: Counts,
 ): Promise<BatchResult> {
   const { world, holdfast, client, engine } = simulation;
@@ -148,6 +152,7 @@ async function runCourses(
     MINUTE_MS,
   );
   const operated = operator.work(() => schedule.isOver);
+  const deployed = deploys.work(simulation, schedule);
 
   const parts: DriverContext = {
     holdfast,
@@ -183,6 +188,7 @@ async function runCourses(
   );
   schedule.isOver = true;
   await disturbed;
+  await deployed;
   await faults.lift();
   webhooks.deliver('up');
   world.sandbox.serve('up');

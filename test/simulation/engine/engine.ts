@@ -42,6 +42,8 @@ export interface EngineOptions {
   longPollMs?: number;
   /** After how many events of a run the engine suggests to continue as new. Default: as a server does. */
   suggestRunAfter?: (run: Run) => number;
+  /** The build whose workers get a run's new work. Default: workers are not versioned. */
+  targetBuild?: (run: Run) => string;
 }
 
 /**
@@ -60,6 +62,7 @@ export class Engine {
   readonly latency: (hop: Hop) => number;
   readonly longPollMs: number;
   readonly suggestRunAfter: (run: Run) => number;
+  readonly targetBuild: ((run: Run) => string) | undefined;
   /** By workflow id, oldest first. */
   private readonly runs = new Map<string, Run[]>();
   private readonly searchAttributes: ReadonlySet<string> | undefined;
@@ -74,9 +77,11 @@ export class Engine {
     searchAttributes,
     longPollMs = 20_000,
     suggestRunAfter = () => LIMITS.suggestContinueAsNewEvents,
+    targetBuild,
   }: EngineOptions = {}) {
     this.namespace = namespace;
     this.suggestRunAfter = suggestRunAfter;
+    this.targetBuild = targetBuild;
     this.latency = latency;
     this.longPollMs = longPollMs;
     this.searchAttributes = searchAttributes;

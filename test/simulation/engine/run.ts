@@ -1,3 +1,4 @@
+import { DEPLOYMENT_NAME } from '../../../src/contract/names.js';
 import type { ActivityTask } from './activities.js';
 import {
   type Event,
@@ -27,7 +28,11 @@ export interface WorkflowTask {
   /** That it brings: those that had come when it started. */
   updates: readonly Update[];
   /** What the worker was told of the history when it was given the task: a replay has to be told the same. */
-  shown?: { historySizeBytes: ReturnType<typeof long>; suggestContinueAsNew: boolean };
+  shown?: {
+    historySizeBytes: ReturnType<typeof long>;
+    suggestContinueAsNew: boolean;
+    targetWorkerDeploymentVersionChanged: boolean;
+  };
   /** Which worker has it; its cached flow is used if it is the same as before. */
   worker?: object | undefined;
 }
@@ -116,6 +121,9 @@ export class Run {
   memo: Record<string, Payload>;
   searchAttributes: Record<string, Payload>;
   continuedTo: string | undefined;
+  /** That its first task went to: the run is pinned to it once that task has completed. */
+  build: string | undefined;
+  isPinned = false;
 
   constructor(readonly start: Start) {
     this.memo = { ...start.memo };
@@ -124,6 +132,11 @@ export class Run {
 
   get isOpen(): boolean {
     return this.status === WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING;
+  }
+
+  /** undefined: workers are not versioned. */
+  get version(): { deploymentName: string; buildId: string } | undefined {
+    return this.build === undefined ? undefined : { deploymentName: DEPLOYMENT_NAME, buildId: this.build };
   }
 
   get nextEventId(): number {

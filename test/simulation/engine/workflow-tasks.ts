@@ -69,8 +69,11 @@ export class WorkflowTasks {
     task.worker = worker;
     task.startedAt = Date.now();
     task.updates = this.takeUpdates(run);
+    const build = this.engine.targetBuild?.(run);
+    run.build ??= build;
     task.shown = {
       historySizeBytes: long(run.sizeBytes),
+      targetWorkerDeploymentVersionChanged: run.isPinned && build !== run.build,
       suggestContinueAsNew: suggestsContinueAsNew(run, this.engine.suggestRunAfter(run)),
     };
     if (task.written) this.writeStarted(run, task);
@@ -145,11 +148,13 @@ export class WorkflowTasks {
     run.task = undefined;
     run.attempt = 1;
     run.stickyTo = task.worker;
+    run.isPinned = run.build !== undefined;
     const completedId = run.append('EVENT_TYPE_WORKFLOW_TASK_COMPLETED', {
       workflowTaskCompletedEventAttributes: {
         scheduledEventId: long(task.startedEventId - 1),
         startedEventId: long(task.startedEventId),
         identity: 'simulated',
+        ...(run.version && { deploymentVersion: run.version }),
         sdkMetadata: { langUsedFlags: answer.flags, coreUsedFlags: [1, 2, 3] },
       },
     });

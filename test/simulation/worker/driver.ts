@@ -41,8 +41,8 @@ export class Driver {
   private processed = 0;
   /** Event at which the last task started. */
   started = 0;
-  private historySize = 0;
-  private suggestContinueAsNew = false;
+  /** What the last task was told of the run. */
+  private told: Event['workflowTaskStartedEventAttributes'];
   /** Of the SDK's behaviours those that the flow lives by: noted in its history, so that a replay keeps to them. */
   private readonly flags = new Set<number>();
   private newFlags: number[] = [];
@@ -162,8 +162,10 @@ export class Driver {
       timestamp: timestamp(this.machines.now),
       isReplaying,
       historyLength: this.processed,
-      historySizeBytes: long(this.historySize),
-      continueAsNewSuggested: this.suggestContinueAsNew,
+      historySizeBytes: this.told?.historySizeBytes ?? long(0),
+      continueAsNewSuggested: this.told?.suggestContinueAsNew ?? false,
+      targetWorkerDeploymentVersionChanged: this.told?.targetWorkerDeploymentVersionChanged ?? false,
+      ...(run.version && { deploymentVersionForCurrentTask: run.version }),
       availableInternalFlags: [...this.flags],
       jobs,
     };
@@ -209,9 +211,7 @@ export class Driver {
         machines.jobs.push(initializeJob(this.run, this.deps.namespace));
         return;
       case EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED: {
-        const attributes = event.workflowTaskStartedEventAttributes;
-        this.historySize = Number(attributes?.historySizeBytes ?? 0);
-        this.suggestContinueAsNew = attributes?.suggestContinueAsNew ?? false;
+        this.told = event.workflowTaskStartedEventAttributes;
         if (index === end || !isBrokenOff(events, index)) machines.now = Math.max(machines.now, time);
         return;
       }
