@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
 import { z } from 'zod';
 import { unitFields, unitSchema } from '../src/config/business-units.js';
-import { codecSchema, configSchema, settingsSchema, variableOf } from '../src/config/schema.js';
+import { codecSchema, configSchema, settingsSchema } from '../src/config/schema.js';
+import { variableOf } from '../src/config/variables.js';
 
 /** Renders docs/configuration.md with its tables of variables and of business unit fields from the current schemas. */
 export async function renderPage(page: string): Promise<string> {

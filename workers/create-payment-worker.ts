@@ -17,7 +17,7 @@ import { type BulkheadOptions, placesOf, withBulkheads, type UnitObserver } from
 import { createEnginePort } from '../src/client/engine-port.js';
 import { announcingIdentity } from '../src/client/ready-check.js';
 import type { EventSinks } from '../src/contract/messages.js';
-import { BILLING_TASK_QUEUE, DEPLOYMENT_NAME, PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
+import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
 import type { ProviderClient } from '../src/provider/index.js';
 import { EncryptionCodec } from '../src/security/payload-codec.js';
 import { bundleWorkflows } from './bundle-workflows.js';
@@ -67,8 +67,8 @@ interface PaymentWorkerDeps {
   notify?: { secret: string | undefined; overHttp: boolean };
   /** File written by `bundle-workflows.js`; undefined: the worker bundles the workflows at start. */
   bundlePath?: string;
-  /** If set, the worker is one version of the deployment `holdfast` and gets no work before that version is current. */
-  buildId?: string;
+  /** If set, the worker is one version of its deployment and gets no work before that version is current. */
+  version?: WorkerDeploymentOptions['version'];
   /** How long calls under way may take when the worker stops, in ms. Default 5000. */
   stopMs?: number;
   /** For tests. */
@@ -115,7 +115,7 @@ async function createWorker(deps: PaymentWorkerDeps, size: Size): Promise<Worker
     maxConcurrentActivityTaskExecutions: regularCalls,
     workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: Math.min(POLLERS, workflowTasks) },
     ...(deps.callsPerSecond !== undefined && { maxTaskQueueActivitiesPerSecond: deps.callsPerSecond }),
-    ...(deps.buildId !== undefined && { workerDeploymentOptions: versionOf(deps.buildId, 'AUTO_UPGRADE') }),
+    ...(deps.version !== undefined && { workerDeploymentOptions: versioned(deps.version, 'AUTO_UPGRADE') }),
     // Calls in progress get this long to receive their answer; lost ones are sent again under the same key.
     shutdownGraceTime: deps.stopMs ?? 5_000,
     shutdownForceTime: (deps.stopMs ?? 5_000) + 2_000,
@@ -125,15 +125,14 @@ async function createWorker(deps: PaymentWorkerDeps, size: Size): Promise<Worker
 
 /**
  * Flows that may wait for days move to the newest code, whose changes are patched; a subscription stays with the code
- * that its period began with. The worker sets the behavior, not the workflow: the server accepts no task from an
+ * that its run began with. The worker sets the behavior, not the workflow: the server accepts no task from an
  * unversioned worker whose workflow sets one.
  */
-function versionOf(buildId: string, defaultVersioningBehavior: 'AUTO_UPGRADE' | 'PINNED'): WorkerDeploymentOptions {
-  return {
-    version: { deploymentName: DEPLOYMENT_NAME, buildId },
-    useWorkerVersioning: true,
-    defaultVersioningBehavior,
-  };
+function versioned(
+  version: WorkerDeploymentOptions['version'],
+  defaultVersioningBehavior: 'AUTO_UPGRADE' | 'PINNED',
+): WorkerDeploymentOptions {
+  return { version, useWorkerVersioning: true, defaultVersioningBehavior };
 }
 
 /**
@@ -144,7 +143,7 @@ export async function createBillingWorker(deps: PaymentWorkerDeps & { callsPerSe
   const overrides: Partial<WorkerOptions> = {
     taskQueue: BILLING_TASK_QUEUE,
     maxCachedWorkflows: MAX_CACHED_SUBSCRIPTIONS,
-    ...(deps.buildId !== undefined && { workerDeploymentOptions: versionOf(deps.buildId, 'PINNED') }),
+    ...(deps.version !== undefined && { workerDeploymentOptions: versioned(deps.version, 'PINNED') }),
     ...deps.overrides,
   };
   return await createWorker(

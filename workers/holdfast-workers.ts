@@ -140,7 +140,9 @@ export async function workersOf(
     limits: rateLimits(config),
     refusesClear: config.plainPayloads === 'refuse',
     stopMs: config.stopSeconds * 1_000,
-    ...(config.buildId !== undefined && { buildId: config.buildId }),
+    ...(config.buildId !== undefined && {
+      version: { deploymentName: config.deploymentName, buildId: config.buildId },
+    }),
     notify: { secret: config.notifySecret, overHttp: config.environment !== 'live' },
     ...(bundlePath !== undefined && { bundlePath }),
   };

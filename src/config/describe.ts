@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { BusinessUnit } from './business-units.js';
 import type { CodecConfig, Config, Settings } from './load.js';
-import { codecSchema, configSchema, settingsSchema, variableOf } from './schema.js';
+import { codecSchema, configSchema, settingsSchema } from './schema.js';
+import { variableOf } from './variables.js';
 
 /** The effective settings, one per line, printed at the start of a process. Secrets only as `set` or `not set`. */
 export function describe(config: Settings | Config | CodecConfig): string[] {

@@ -6,8 +6,10 @@ import { show } from '../contract/fields.js';
 import { KeyRingError, loadOrCreateKeyFile, parseKeyRing, type KeyRing } from '../security/key-ring.js';
 import { loadOrCreateSecretFile, readSecretFile, SecretFileError } from '../security/secret-file.js';
 import { findWeakKeys, parseBusinessUnits, SANDBOX_UNITS, type BusinessUnit } from './business-units.js';
+import { buildIdOf } from './deployment.js';
 import { findKnownSecrets } from './known-secrets.js';
-import { codecSchema, configSchema, EMBEDDED_NOTIFY_SECRET, type settingsSchema, variableOf } from './schema.js';
+import { codecSchema, configSchema, EMBEDDED_NOTIFY_SECRET, type settingsSchema } from './schema.js';
+import { variableOf } from './variables.js';
 
 /** Settings of every process. */
 export type Settings = z.output<typeof settingsSchema>;
@@ -78,6 +80,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
       `HOLDFAST_API_BASE_URL=${show(apiBaseUrl)}: with HOLDFAST_ENVIRONMENT="live" it must start with https://, or the private key would travel in the clear`,
     );
   }
+  const buildId = buildIdOf(settings.buildId, sources.controllerBuildId, faults);
   const businessUnits = readBusinessUnits(sources, settings, faults);
   const keyRing = readKeyRing(sources.encryptionKeys, settings, faults);
   if (live && !embedded) faults.push(...findKnownSecrets({ keyRing, notifySecret }));
@@ -88,6 +91,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     stopSeconds: embedded ? EMBEDDED_STOP_SECONDS : STOP_SECONDS,
     ...(embedded && { notifySecret: EMBEDDED_NOTIFY_SECRET }),
     ...settings,
+    ...(buildId !== undefined && { buildId }),
     businessUnits,
     ...completeEncryption(keyRing, settings, faults),
   };

@@ -5,29 +5,8 @@ import { show } from '../contract/fields.js';
 import { LOG_LEVELS } from '../security/logging.js';
 import { isAddressRange, SERVICE_SENDERS } from '../security/senders.js';
 import { LONGEST_WAIT_MS } from '../contract/engine-port.js';
-
-/** Texts of a variable, used in faults, at the start of a process and in docs/configuration.md. */
-export interface Variable {
-  name: string;
-  readBy: string;
-  description: string;
-  /** Markdown, for variables whose schema has no default. */
-  default?: string;
-  /** Follows "is not set: give" in the fault of a process that needs it. */
-  example?: string;
-  /** Printed at the start of a process if the variable is not set. */
-  absent?: string;
-  /** The value is never shown. */
-  secret?: true;
-}
-const variables = z.registry<Variable>();
-
-/** @throws Error if the schema belongs to no variable */
-export function variableOf(schema: z.core.$ZodType): Variable {
-  const variable = variables.get(schema);
-  if (variable === undefined) throw new Error('A setting was declared without its variable');
-  return variable;
-}
+import { buildId, controllerBuildId, deploymentName } from './deployment.js';
+import { variables } from './variables.js';
 
 /** Signing secret under `npm start`; publicly known. */
 export const EMBEDDED_NOTIFY_SECRET = 'embedded-notify-secret';
@@ -200,13 +179,8 @@ export const configSchema = settingsSchema.extend({
       secret: true,
     }),
   /** Build id of the deployed code, used to route flows once it is current. undefined: workers are not versioned. */
-  buildId: z.string().exactOptional().register(variables, {
-    name: 'HOLDFAST_BUILD_ID',
-    readBy: 'worker',
-    description:
-      'Name of the build, such as a commit: the worker is then one version of the deployment `holdfast`, and gets work once that is made current ([production.md](production.md#deploy))',
-    absent: 'none: workers are not versioned',
-  }),
+  buildId,
+  deploymentName,
   /** Addresses and ranges that may send events; undefined: any address. */
   webhookSenders: listOf((entry) => entry === 'service' || isAddressRange(entry), NO_ADDRESS)
     .transform((entries) => entries.flatMap((entry) => (entry === 'service' ? SERVICE_SENDERS : [entry])))
@@ -241,6 +215,7 @@ export const configSchema = settingsSchema.extend({
   }),
   sources: z.object({
     encryptionKeys,
+    controllerBuildId,
     businessUnits: z.string().exactOptional().register(variables, {
       name: 'HOLDFAST_BUSINESS_UNITS',
       readBy: 'worker, webhook',

@@ -43,6 +43,24 @@ group('loadConfig', () => {
     }
   });
 
+  test('takes the name of the build as the Worker Controller sets it too, and refuses two names of one build', () => {
+    const named = (more: NodeJS.ProcessEnv) => {
+      const { buildId, deploymentName } = loadConfig(env(more));
+      return { buildId, deploymentName };
+    };
+    expect(named({})).toEqual({ buildId: undefined, deploymentName: 'holdfast' });
+    expect(named({ HOLDFAST_BUILD_ID: 'a1', TEMPORAL_WORKER_BUILD_ID: '' })).toMatchObject({ buildId: 'a1' });
+    const byController = { TEMPORAL_WORKER_BUILD_ID: 'b2', TEMPORAL_DEPLOYMENT_NAME: 'shop/holdfast' };
+    expect(named(byController)).toEqual({ buildId: 'b2', deploymentName: 'shop/holdfast' });
+    expect(named({ ...byController, HOLDFAST_BUILD_ID: 'b2' })).toMatchObject({ buildId: 'b2' });
+    expect(faultsOf(() => named({ ...byController, HOLDFAST_BUILD_ID: 'a1' }))).toEqual([
+      expect.stringContaining('TEMPORAL_WORKER_BUILD_ID is "b2"'),
+    ]);
+    expect(faultsOf(() => named({ TEMPORAL_DEPLOYMENT_NAME: 'a:b' }))).toEqual([
+      expect.stringContaining('TEMPORAL_DEPLOYMENT_NAME="a:b"'),
+    ]);
+  });
+
   test('lists every fault at once, each with its variable', () => {
     const faults = faultsOf(() =>
       loadConfig({

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+
+/** Texts of a variable, used in faults, at the start of a process and in docs/configuration.md. */
+export interface Variable {
+  name: string;
+  readBy: string;
+  description: string;
+  /** Markdown, for variables whose schema has no default. */
+  default?: string;
+  /** Follows "is not set: give" in the fault of a process that needs it. */
+  example?: string;
+  /** Printed at the start of a process if the variable is not set. */
+  absent?: string;
+  /** The value is never shown. */
+  secret?: true;
+}
+
+export const variables = z.registry<Variable>();
+
+/** @throws Error if the schema belongs to no variable */
+export function variableOf(schema: z.core.$ZodType): Variable {
+  const variable = variables.get(schema);
+  if (variable === undefined) throw new Error('A setting was declared without its variable');
+  return variable;
+}
