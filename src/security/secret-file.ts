@@ -8,6 +8,7 @@ import {
   openSync,
   readFileSync,
   rmSync,
+  type Stats,
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -36,8 +37,9 @@ export function readSecretFile(path: string): string | undefined {
     throw new SecretFileError(`${path} can't be read (${codeOf(error)}); it should belong to this user, mode 0600`);
   }
   try {
-    const { mode } = fstatSync(file);
-    if ((mode & 0o077) !== 0) {
+    const status = fstatSync(file);
+    const { mode } = status;
+    if ((mode & 0o077) !== 0 && !isHandedToOurGroup(status)) {
       const shown = (mode & 0o777).toString(8).padStart(4, '0');
       throw new SecretFileError(`${path} is open to other users (mode ${shown}); run: chmod 600 ${path}`);
     }
@@ -47,6 +49,18 @@ export function readSecretFile(path: string): string | undefined {
   } finally {
     closeSync(file);
   }
+}
+
+/**
+ * A Secret that Kubernetes mounts belongs to root and to the group of `fsGroup`, mode 0440, and nothing in the pod can change
+ * that. So a file of root's may be read by a group of this process, by which alone it reads it itself; a file of its own
+ * user may not, which that user can mend.
+ */
+export function isHandedToOurGroup(
+  { mode, uid, gid }: Pick<Stats, 'mode' | 'uid' | 'gid'>,
+  { user, groups } = { user: process.geteuid?.(), groups: [process.getegid?.(), ...(process.getgroups?.() ?? [])] },
+): boolean {
+  return uid === 0 && user !== 0 && (mode & 0o037) === 0 && groups.includes(gid);
 }
 
 function createSecretFile(path: string, secret: string): string {
