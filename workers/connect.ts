@@ -36,6 +36,7 @@ export async function connectEngine(
       const native = await NativeConnection.connect(connectionOptions);
       const connection = await Connection.connect(connectionOptions);
       const client = new Client({ connection, dataConverter, namespace });
+      waiting([]);
       return {
         native,
         client,

@@ -55,7 +55,8 @@ export async function createWorkers({ own, signal }: HoldfastWorkersOptions) {
   for (const line of describe(config)) logger.info(line);
   const stopping = signal ?? new AbortController().signal;
   // The merchant's process decides itself what to do about a namespace that is not right.
-  const { engine, dataConverter } = await connectChecked(config, { logger, stopping }, refuseFaults);
+  const waiting = { connecting: logReasons(logger), checking: refuseFaults };
+  const { engine, dataConverter } = await connectChecked(config, { logger, stopping, ...waiting });
   const { namespace } = engine.client.options;
   const holdfast = new HoldfastClient(engine.client);
   const workers = await workersOf(config, logger, engine, dataConverter);
@@ -101,20 +102,22 @@ async function untilStopped(worker: Worker): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
-/**
- * Connects, and waits until the namespace can keep the guarantees.
- * @param waiting is told what is wrong with the namespace, and may throw instead of waiting
- */
-export async function connectChecked(
-  config: Config,
-  { logger, stopping }: { logger: Logger; stopping: AbortSignal },
-  waiting: Waiting,
-) {
+interface Connecting {
+  logger: Logger;
+  stopping: AbortSignal;
+  /** Is told why Temporal can't be reached. */
+  connecting: Waiting;
+  /** Is told what is wrong with the namespace, and may throw: nothing is waited for then. */
+  checking: Waiting;
+}
+
+/** Connects, and waits until the namespace can keep the guarantees. */
+export async function connectChecked(config: Config, { logger, stopping, connecting, checking }: Connecting) {
   const refusesClear = config.plainPayloads === 'refuse';
   const dataConverter = createDataConverter(config.keyRing, { logger, refusesClear });
-  const engine = await connectEngine(dataConverter, stopping, logReasons(logger));
+  const engine = await connectEngine(dataConverter, stopping, connecting);
   try {
-    await awaitNamespace(engine, config.environment, { logger, stopping, waiting });
+    await awaitNamespace(engine, config.environment, { logger, stopping, waiting: checking });
   } catch (error) {
     await engine.close();
     throw error;

@@ -1,4 +1,4 @@
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { ConfigError, describe, secretsOf, type Settings } from '../src/config/index.js';
 import { describeError, createLogger, type Logger, createRedactor } from '../src/security/logging.js';
 
@@ -138,18 +138,13 @@ export async function listen(
   }
 }
 
-/**
- * Finds a port that other code opens later, such as the SDK for its metrics: the given port if it is free, any free one
- * for 0.
- * @throws StartFault
- */
-export async function reservePort(address: ListenAddress): Promise<number> {
+/** A free port of this machine's own address, for other code to open later: the SDK, which takes no 0. */
+export async function freeLocalPort(): Promise<number> {
   const server = createServer();
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(listenFault(error, address)));
-    server.listen({ host: address.host, port: address.port }, () => {
-      const bound = server.address();
-      const port = typeof bound === 'object' && bound !== null ? bound.port : address.port;
+    server.once('error', reject);
+    server.listen({ host: '127.0.0.1', port: 0 }, () => {
+      const { port } = server.address() as AddressInfo;
       server.close(() => resolve(port));
     });
   });

@@ -3,9 +3,11 @@ import { Runtime } from '@temporalio/worker';
 import { loadConfig } from '../src/config/index.js';
 import { temporalLogger } from '../src/security/logging.js';
 import { reportCodecCounts } from './codec-metrics.js';
-import { logReasons, refuseFaults } from './connect.js';
+import { refuseFaults } from './connect.js';
+import { createHealthServer } from './health.js';
 import { connectChecked, workersOf } from './holdfast-workers.js';
-import { reservePort, runProcess } from './process.js';
+import { freeLocalPort, listen, runProcess } from './process.js';
+import { Readiness } from './readiness.js';
 import { workerMetrics } from './telemetry.js';
 import { endAfterLoop } from './threads/end-after-loop.js';
 import { hasLoopedLately, noteLoop } from './threads/looped-lately.js';
@@ -16,12 +18,14 @@ await runProcess({
   load: loadConfig,
   stopWithinMs: ({ stopSeconds }) => stopSeconds * 1_000 + 3_000,
   async start({ config, logger, stopping }) {
-    const port = await reservePort({
+    const readiness = new Readiness(logger);
+    const bindAddress = `127.0.0.1:${await freeLocalPort()}`;
+    const server = createHealthServer(readiness, `http://${bindAddress}/metrics`);
+    const url = await listen(server, {
       host: config.bindAddress,
       port: config.ports.workerMetrics,
       setting: 'HOLDFAST_WORKER_METRICS_PORT',
     });
-    const bindAddress = `${config.bindAddress}:${port}`;
     Runtime.install({
       logger: temporalLogger(logger),
       telemetryOptions: {
@@ -31,9 +35,11 @@ await runProcess({
       // The process stops the worker itself, so that connections close after it.
       shutdownSignals: [],
     });
-    const waiting = config.embedded ? refuseFaults : logReasons(logger);
-    const { engine, dataConverter } = await connectChecked(config, { logger, stopping }, waiting);
-    reportCodecCounts(dataConverter.payloadCodecs[0]);
+    const connecting = readiness.waiting;
+    const checking = config.embedded ? refuseFaults : readiness.waiting;
+    const { engine, dataConverter } = await connectChecked(config, { logger, stopping, connecting, checking });
+    const [codec] = dataConverter.payloadCodecs;
+    reportCodecCounts(codec);
     const { taskQueues, stateDir } = config;
     const loop = endAfterLoop(logger, config.stopSeconds * 1_000);
     const limited = hasLoopedLately(stateDir);
@@ -57,14 +63,20 @@ await runProcess({
     const workers = await workersOf(config, logger, engine, dataConverter);
     loop.ends(workers);
     const running = Promise.all(workers.map((worker) => worker.run()));
+    const { environment, buildId, deploymentName } = config;
+    const version = buildId === undefined ? undefined : { buildId, deploymentName };
+    readiness.serves(workers, codec, { engine, environment, version });
     return {
-      url: `http://${bindAddress}/metrics`,
+      url: `${url}/metrics`,
       failed: Promise.race([loop.ended, running.then(() => new Promise<never>(() => undefined))]),
       async stop() {
         for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+        const unwatched = readiness.stop();
         // After an endless loop its worker never ends, but calls under way may.
         await Promise.race([running, loop.ended]);
+        await unwatched;
         await engine.close();
+        await server.close();
       },
     };
   },

@@ -27,12 +27,19 @@ export interface NamespaceReading {
   otherTypes: ReadonlyMap<AttributeName, string>;
 }
 
-/** @returns undefined if there is no such namespace */
-export async function readNamespace(service: Service, namespace: string): Promise<NamespaceReading | undefined> {
-  return await unlessMissing(readExisting(service, namespace));
+/**
+ * @param attributes false: without the search attributes, whose check costs a visibility query
+ * @returns undefined if there is no such namespace
+ */
+export async function readNamespace(
+  service: Service,
+  namespace: string,
+  attributes = true,
+): Promise<NamespaceReading | undefined> {
+  return await unlessMissing(readExisting(service, namespace, attributes));
 }
 
-async function readExisting(service: Service, namespace: string): Promise<NamespaceReading> {
+async function readExisting(service: Service, namespace: string, attributes: boolean): Promise<NamespaceReading> {
   const { workflowService } = service;
   const { config, namespaceInfo } = await workflowService.describeNamespace({ namespace });
   const otherTypes = findOtherTypes(config?.customSearchAttributeAliases ?? {});
@@ -40,7 +47,7 @@ async function readExisting(service: Service, namespace: string): Promise<Namesp
   const [{ serverVersion }, mark, lacking] = await Promise.all([
     workflowService.getSystemInfo({}),
     readMark(service, namespace, namespaceInfo?.data),
-    findLacking(service, namespace, names),
+    attributes ? findLacking(service, namespace, names) : [],
   ]);
   const retentionDays = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / DAY_S;
   return { serverVersion, retentionDays, mark, lacking, otherTypes };
@@ -52,15 +59,22 @@ interface NamespaceCheck {
   warnings: string[];
 }
 
-/** Reads a namespace for a process of this environment. Never rejects. @param withinMs limit for an answer */
+interface CheckOptions {
+  /** Limit for an answer. Default 5000. */
+  withinMs?: number;
+  /** See `readNamespace`. */
+  attributes?: boolean;
+}
+
+/** Reads a namespace for a process of this environment. Never rejects. */
 export async function checkNamespace(
-  connection: ConnectionLike,
+  connection: Pick<ConnectionLike, 'workflowService' | 'withDeadline'>,
   namespace: string,
   environment: Environment,
-  withinMs = WITHIN_MS,
+  { withinMs = WITHIN_MS, attributes = true }: CheckOptions = {},
 ): Promise<NamespaceCheck> {
   try {
-    const read = () => readNamespace(connection, namespace);
+    const read = () => readNamespace(connection, namespace, attributes);
     const reading = await connection.withDeadline(Date.now() + withinMs, read);
     return { faults: namespaceFaults(reading, namespace, environment), warnings: warningsOf(reading, namespace) };
   } catch (error) {
@@ -123,7 +137,9 @@ function sayMissing(namespace: string, setUp = 'run holdfast setup'): string {
 /** Why nothing can be read of a namespace, and what to do. */
 export function sayUnreadable(error: unknown, namespace: string): string {
   const code = codeOf(error);
-  const why = isGrpcServiceError(error) ? error.details : error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
+  // An error of a worker's own connection has no details.
+  const why = (isGrpcServiceError(error) && error.details) || message;
   if (code === GRPC.permissionDenied || code === GRPC.unauthenticated) {
     return (
       `Temporal refuses this login for namespace "${namespace}" (${why}): check TEMPORAL_API_KEY, or the client ` +

@@ -5,7 +5,8 @@ import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../contract/names.js';
 
 const WITHIN_MS = 2_000;
 const KEYS_FOR_MS = 5_000;
-const NAMESPACE_FOR_MS = 30_000;
+/** Its search attributes cost a visibility query. */
+const NAMESPACE_FOR_MS = 600_000;
 const MAX_NAMED = 3;
 const MAX_NAME = 100;
 
@@ -52,7 +53,7 @@ export function createReadyCheck(
       await client.workflowService.describeNamespace({ namespace });
       return true;
     }
-    const { faults } = await checkNamespace(client.connection, namespace, environment, WITHIN_MS);
+    const { faults } = await checkNamespace(client.connection, namespace, environment, { withinMs: WITHIN_MS });
     if (faults.length > 0) return faults.join(' ');
     rightUntil = performance.now() + NAMESPACE_FOR_MS;
     return true;

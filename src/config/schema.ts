@@ -92,7 +92,7 @@ export const settingsSchema = z.object({
     sandbox: portOf('HOLDFAST_SANDBOX_PORT', '4010', 'sandbox', 'Its API and its control API'),
     webhook: portOf('HOLDFAST_WEBHOOK_PORT', '4020', 'webhook', 'Where events arrive'),
     webhookMetrics: portOf('HOLDFAST_WEBHOOK_METRICS_PORT', '9465', 'webhook', 'Its metrics'),
-    workerMetrics: portOf('HOLDFAST_WORKER_METRICS_PORT', '9464', 'worker', 'Its metrics'),
+    workerMetrics: portOf('HOLDFAST_WORKER_METRICS_PORT', '9464', 'worker', 'Its metrics, `/health` and `/ready`'),
     codec: portOf('HOLDFAST_CODEC_PORT', '4030', 'codec server', 'Where Temporal UI and CLI have payloads decoded'),
   }),
 });

@@ -36,7 +36,8 @@ const bodySchema = z.object({
 /**
  * Decrypts and encrypts payloads for people: `POST /decode` and `POST /encode` with a bearer token, and
  * `/ui/<capability>/decode` with masked answers for Temporal UI. The UI can't encrypt: flows trust encrypted payloads,
- * and a reader must not be able to write. `GET /health` is open; any other path answers 401, so a scan finds nothing.
+ * and a reader must not be able to write. `GET /health` and `GET /ready` (the keys can be used) are open; any other path
+ * answers 401, so a scan finds nothing.
  */
 export function createCodecServer(options: CodecServerOptions): FastifyInstance {
   const { codec, uiOrigins, logger } = options;
@@ -87,6 +88,10 @@ export function createCodecServer(options: CodecServerOptions): FastifyInstance 
   server.post('/ui/:capability/decode', { onRequest: guard('ui') }, handler('ui', 'decode'));
   server.options('/ui/:capability/decode', { onRequest: preflight('ui') }, refuseLate);
   server.get('/health', async () => ({ status: 'ok' }));
+  server.get('/ready', async (_request, reply) => {
+    const fault = codec.keyFault();
+    return fault === undefined ? { status: 'ready' } : reply.code(503).send({ status: fault });
+  });
   server.addHook('onRequest', async (request, reply) => (request.is404 ? refuse(reply) : undefined));
   server.setErrorHandler((error, _request, reply) => {
     const status = statusOf(error);

@@ -89,6 +89,18 @@ export class EncryptionCodec implements PayloadCodec {
     });
   }
 
+  /** A sentence if the keys can't be used, with what to do; undefined if what the first one encrypts is decoded again. */
+  keyFault(): string | undefined {
+    const data = Buffer.from('holdfast');
+    try {
+      const back = this.#decrypt(this.#encrypt({ metadata: {}, data }));
+      if (typeof back !== 'string' && data.equals(back.data ?? new Uint8Array())) return undefined;
+    } catch {
+      // Said below.
+    }
+    return `key "${this.#keyRing.currentId}" encrypts nothing that is decoded again: check HOLDFAST_ENCRYPTION_KEYS.`;
+  }
+
   #inClear(payload: Payload): Payload {
     if (this.#options.refusesClear !== true) return payload;
     return { ...payload, metadata: { ...payload?.metadata, [REFUSED_METADATA]: Buffer.from('1') } };

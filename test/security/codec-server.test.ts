@@ -3,7 +3,7 @@ import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import type { FastifyInstance } from 'fastify';
 import { request } from 'undici';
 import { createCodecServer } from '../../src/security/codec-server.js';
-import { parseKeyRing } from '../../src/security/key-ring.js';
+import { type KeyRing, parseKeyRing } from '../../src/security/key-ring.js';
 import { createLogger } from '../../src/security/logging.js';
 import { EncryptionCodec } from '../../src/security/payload-codec.js';
 
@@ -168,8 +168,16 @@ describe('anybody else', () => {
     expect((await call('/decode', undefined, BEARER, 'GET')).status).toBe(401);
   });
 
-  test('may ask whether the server is healthy', async () => {
+  test('may ask whether the server is healthy, and whether its keys can be used', async () => {
     expect((await call('/health', undefined, {}, 'GET')).status).toBe(200);
+    expect((await call('/ready', undefined, {}, 'GET')).status).toBe(200);
+    const ring = { currentId: 'k9', ids: ['k9'], find: () => undefined } as unknown as KeyRing;
+    const options = { codec: new EncryptionCodec(ring), token: TOKEN, uiCapability: CAPABILITY, uiOrigins: [], logger };
+    const answer = await createCodecServer(options).inject('/ready');
+    expect([answer.statusCode, answer.json()]).toEqual([
+      503,
+      { status: expect.stringMatching(/^key "k9"[^]*HOLDFAST_ENCRYPTION_KEYS/) },
+    ]);
   });
 });
 

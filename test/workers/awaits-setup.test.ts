@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Connection } from '@temporalio/client';
 import { environmentOf as engineEnvironment, holdfast } from '../cli/command.js';
+import { freePort } from '../../tools/stack/ports.js';
 import { startReadyProcess } from '../../tools/stack/ready-process.js';
 import { environmentOf } from '../../tools/stack/services.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
@@ -49,9 +50,16 @@ test('under npm start a worker whose namespace is not right ends at once, and sa
 });
 
 test('elsewhere it says so once, is not ready, and begins by itself once holdfast setup has run', async () => {
-  const starting = startWorker();
+  const port = await freePort();
+  const starting = startWorker({ HOLDFAST_WORKER_METRICS_PORT: String(port), HOLDFAST_BUILD_ID: 'b1' });
   const ready = starting.then(() => 'ready');
   expect(await Promise.race([ready, sleep(A_WHILE, 'waits')])).toBe('waits');
+  const ask = async (path: string): Promise<[number, string]> => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+    return [answer.status, await answer.text()];
+  };
+  expect(await ask('/health')).toEqual([200, '{"status":"ok"}']);
+  expect(await ask('/ready')).toEqual([503, expect.stringMatching(/marked neither[^]*run holdfast setup/)]);
 
   const ran = await holdfast(await engineEnvironment(NAMESPACE), ['setup', '--retention-days', '40']);
   expect(ran).toMatchObject({ code: 0, err: '' });
@@ -59,6 +67,12 @@ test('elsewhere it says so once, is not ready, and begins by itself once holdfas
 
   const worker = await starting;
   try {
+    const [status, body] = await ask('/ready');
+    expect([status, JSON.parse(body)]).toMatchObject([
+      200,
+      { status: 'ready', workers: { holdfast: 'RUNNING', 'holdfast-billing': 'RUNNING' }, version: { buildId: 'b1' } },
+    ]);
+    expect(await ask('/metrics')).toEqual([200, expect.stringContaining('holdfast_codec_undecodable')]);
     const said = worker
       .logs()
       .split('\n')

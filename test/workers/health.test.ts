@@ -1,0 +1,172 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { parseKeyRing } from '../../src/security/key-ring.js';
+import { createLogger } from '../../src/security/logging.js';
+import { EncryptionCodec } from '../../src/security/payload-codec.js';
+import { createHealthServer } from '../../workers/health.js';
+import { type ReadyAnswer, Readiness } from '../../workers/readiness.js';
+import { grpcError, namespaceServer } from '../client/namespace-server.js';
+import { until } from '../support/until.js';
+
+const codec = new EncryptionCodec(parseKeyRing(`k1:${Buffer.alloc(32, 1).toString('base64')}`));
+/** Values of the API's `WorkerDeploymentVersionStatus`. */
+const STATUS = { inactive: 1, current: 2, ramping: 3, draining: 4 };
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+/** A worker process whose Temporal is a fake. */
+function workerProcess({
+  buildId,
+  exporter = 'http://127.0.0.1:1/metrics',
+}: { buildId?: string; exporter?: string } = {}) {
+  const lines: string[] = [];
+  const logger = createLogger({ name: 'worker', stream: { write: (line) => void lines.push(line) } });
+  const temporal = namespaceServer();
+  const version: { status?: number; error?: Error } = {};
+  Object.assign(temporal.connection, {
+    withAbortSignal: (_signal: AbortSignal, ask: () => Promise<unknown>) => ask(),
+  });
+  Object.assign(temporal.connection.workflowService, {
+    async describeWorkerDeploymentVersion() {
+      if (version.error !== undefined) throw version.error;
+      return { workerDeploymentVersionInfo: { status: version.status } };
+    },
+  });
+  const readiness = new Readiness(logger, { namespace: 5, version: 5 });
+  const app = createHealthServer(readiness, exporter);
+  stops.push(async () => {
+    await readiness.stop();
+    await app.close();
+  });
+  let state = 'RUNNING';
+  const { connection } = temporal;
+  const client = { options: { namespace: 'shop' }, workflowService: connection.workflowService };
+  return {
+    temporal,
+    version,
+    readiness,
+    app,
+    logged: () => lines.map((line) => (JSON.parse(line) as { msg: string }).msg),
+    become: (next: string) => (state = next),
+    serve() {
+      const workers = [{ getState: () => state, options: { taskQueue: 'holdfast' } }];
+      const engine = { native: connection, connection, client };
+      const version = buildId === undefined ? undefined : { buildId, deploymentName: 'holdfast' };
+      readiness.serves(workers as never, codec, { engine: engine as never, environment: 'test', version });
+    },
+    async ready(): Promise<[number, ReadyAnswer]> {
+      const { statusCode, body } = await app.inject('/ready');
+      return [statusCode, JSON.parse(body) as ReadyAnswer];
+    },
+    health: async () => (await app.inject('/health')).statusCode,
+  };
+}
+
+type Process = ReturnType<typeof workerProcess>;
+const untilReady = async (process: Process, status: RegExp): Promise<[number, ReadyAnswer]> =>
+  await until(
+    () => process.ready(),
+    ([, answer]) => status.test(answer.status),
+  );
+
+describe('a worker process', () => {
+  test('is ready once its workers run, and while it starts says what it waits for', async () => {
+    const process = workerProcess();
+    expect(await process.ready()).toEqual([503, { status: 'the process starts.', workers: {} }]);
+    process.readiness.waiting(['Temporal cannot be reached.']);
+    expect(await process.ready()).toEqual([503, { status: 'Temporal cannot be reached.', workers: {} }]);
+    process.readiness.waiting([]);
+    process.serve();
+    expect(await process.ready()).toEqual([200, { status: 'ready', workers: { holdfast: 'RUNNING' } }]);
+    expect(await process.health()).toBe(200);
+  });
+
+  test('is not ready while Temporal is away or its namespace has become another one, says so once, and recovers', async () => {
+    const process = workerProcess();
+    process.serve();
+    process.temporal.fault = grpcError(4, 'Deadline exceeded');
+    expect((await untilReady(process, /cannot be reached/))[0]).toBe(503);
+    delete process.temporal.fault;
+    process.temporal.namespace = { days: 365, data: { 'holdfast-environment': 'live' } };
+    await untilReady(process, /is one for "live"/);
+    await untilReady(process, /is one for "live"/);
+    process.temporal.namespace = { days: 365, data: { 'holdfast-environment': 'test' } };
+    expect((await untilReady(process, /^ready$/))[0]).toBe(200);
+    expect(process.logged().map((line) => line.slice(0, 25))).toEqual([
+      'Not ready: Temporal canno',
+      'Not ready: namespace "sho',
+      'What this process waited ',
+    ]);
+    expect(await process.health()).toBe(200);
+  });
+
+  test('asks for search attributes seldom, since they cost a query of visibility', async () => {
+    const process = workerProcess();
+    process.temporal.refuses.add('countWorkflowExecutions');
+    process.serve();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect((await process.ready())[0]).toBe(200);
+  });
+
+  test('that stops, or has a worker that has failed, is not ready', async () => {
+    const process = workerProcess();
+    process.serve();
+    process.become('FAILED');
+    expect(await process.ready()).toEqual([
+      503,
+      { status: 'the worker of task queue "holdfast" polls for nothing: FAILED.', workers: { holdfast: 'FAILED' } },
+    ]);
+    expect(await process.health()).toBe(503);
+    process.become('DRAINING');
+    await process.readiness.stop();
+    expect((await process.ready())[1].status).toBe('the process stops.');
+    expect(await process.health()).toBe(200);
+  });
+});
+
+describe('a versioned worker', () => {
+  test('is ready before its version is current, or a rollout could never end, and says so again and again', async () => {
+    const process = workerProcess({ buildId: 'b7' });
+    process.version.error = grpcError(5, 'not found');
+    process.serve();
+    await until(
+      async () => process.logged(),
+      (lines) => lines.length >= 2,
+    );
+    const [status, { version }] = await process.ready();
+    expect([status, version?.state]).toEqual([200, 'inactive']);
+    expect(version?.means).toMatch(/Build "b7"[^]*is not current[^]*set-current-version[^]*--build-id b7/);
+    expect(process.logged()[0]).toBe(version?.means);
+  });
+
+  test.each([
+    ['current', 0],
+    ['ramping', 0],
+    ['draining', 1],
+  ] as const)('that is %s says so in its answer, and logs %i lines', async (state, lines) => {
+    const process = workerProcess({ buildId: 'b7' });
+    process.version.status = STATUS[state];
+    process.serve();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const [status, { version }] = await process.ready();
+    expect([status, version?.state]).toEqual([200, state]);
+    expect(process.logged()).toHaveLength(lines);
+  });
+});
+
+test('the metrics are those of the exporter behind', async () => {
+  const exporter = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/plain; version=0.0.4').end('temporal_worker_start 1\n');
+  });
+  await new Promise<void>((resolve) => exporter.listen(0, '127.0.0.1', resolve));
+  const { port } = exporter.address() as AddressInfo;
+  const { app } = workerProcess({ exporter: `http://127.0.0.1:${port}/metrics` });
+  const { body, headers } = await app.inject('/metrics');
+  expect([body, headers['content-type']]).toEqual(['temporal_worker_start 1\n', 'text/plain; version=0.0.4']);
+  exporter.closeAllConnections();
+  exporter.close();
+});

@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Worker } from '@temporalio/worker';
+import type { Environment } from '../src/client/environment-mark.js';
+import { checkNamespace } from '../src/client/namespace.js';
+import type { Logger } from '../src/security/logging.js';
+import type { EncryptionCodec } from '../src/security/payload-codec.js';
+import { type EngineConnections, logReasons, type Waiting } from './connect.js';
+import { readVersionState, sayState, type Version, type VersionState } from './version-state.js';
+
+const LOOK_EVERY_MS = 10_000;
+/** Search attributes cost a visibility query, of which servers allow few. */
+const ATTRIBUTES_EVERY_MS = 600_000;
+const VERSION_EVERY_MS = 60_000;
+
+type Served = Pick<Worker, 'getState'> & { options: Pick<Worker['options'], 'taskQueue'> };
+
+/** The body of `/ready`. */
+export interface ReadyAnswer {
+  /** `ready`, or why not. */
+  status: string;
+  /** State of each worker by its task queue. */
+  workers: Record<string, string>;
+  /** Of a versioned worker. It is ready in any state: a new build must be ready before it is made current. */
+  version?: { buildId: string; state: VersionState; means?: string };
+}
+
+interface Watched {
+  engine: EngineConnections;
+  environment: Environment;
+  /** undefined: the workers are not versioned. */
+  version: Version | undefined;
+}
+
+/** Whether a worker process can do its work now, and if not, why. */
+export class Readiness {
+  readonly #logger: Logger;
+  readonly #everyMs: { namespace: number; version: number };
+  readonly #log: Waiting;
+  readonly #stopping = new AbortController();
+  #waitsFor: readonly string[] = [];
+  #workers: readonly Served[] = [];
+  #codec: EncryptionCodec | undefined;
+  #version: ReadyAnswer['version'];
+  #watching: Promise<unknown> = Promise.resolve();
+
+  /** @param everyMs for tests: how often to look */
+  constructor(logger: Logger, everyMs = { namespace: LOOK_EVERY_MS, version: VERSION_EVERY_MS }) {
+    this.#logger = logger;
+    this.#everyMs = everyMs;
+    this.#log = logReasons(logger);
+  }
+
+  /** Takes what the process waits for, and logs it. */
+  readonly waiting: Waiting = (reasons) => {
+    this.#waitsFor = reasons;
+    this.#log(reasons);
+  };
+
+  /** From here on the workers, their keys and their namespace are watched. */
+  serves(workers: readonly Served[], codec: EncryptionCodec, watched: Watched): void {
+    this.#workers = workers;
+    this.#codec = codec;
+    const { version } = watched;
+    if (version !== undefined) this.#version = { buildId: version.buildId, state: 'unknown' };
+    this.#watching = Promise.all([
+      this.#watchNamespace(watched),
+      version === undefined ? undefined : this.#watchVersion(watched.engine, version),
+    ]);
+  }
+
+  /** Not ready any more. Resolves when nothing is asked of Temporal any more: only then may its connections be closed. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#watching;
+  }
+
+  /** Whether a worker has failed: what it served nobody serves until the process is restarted. */
+  hasFailed(): boolean {
+    return this.#workers.some((worker) => worker.getState() === 'FAILED');
+  }
+
+  answer(): ReadyAnswer {
+    const reasons = this.#reasons();
+    const states = this.#workers.map((worker) => [worker.options.taskQueue, worker.getState()] as const);
+    return {
+      status: reasons.length === 0 ? 'ready' : reasons.join(' '),
+      workers: Object.fromEntries(states),
+      ...(this.#version !== undefined && { version: this.#version }),
+    };
+  }
+
+  #reasons(): string[] {
+    if (this.#stopping.signal.aborted) return ['the process stops.'];
+    const reasons = [...this.#waitsFor];
+    if (this.#workers.length === 0 && reasons.length === 0) reasons.push('the process starts.');
+    for (const worker of this.#workers) {
+      if (worker.getState() !== 'RUNNING')
+        reasons.push(`the worker of task queue "${worker.options.taskQueue}" polls for nothing: ${worker.getState()}.`);
+    }
+    const keyFault = this.#codec?.keyFault();
+    return keyFault === undefined ? reasons : [...reasons, keyFault];
+  }
+
+  /** Asks through both connections: workers poll by one, and calls of flows to Temporal use the other. */
+  async #watchNamespace({ engine: { native, connection, client }, environment }: Watched): Promise<void> {
+    const { namespace } = client.options;
+    let attributesAt = performance.now() + ATTRIBUTES_EVERY_MS;
+    await this.#repeat(this.#everyMs.namespace, async () => {
+      const attributes = performance.now() >= attributesAt;
+      const [polling, calling] = await Promise.all([
+        this.#unlessStopping(native, () => checkNamespace(native, namespace, environment, { attributes: false })),
+        this.#unlessStopping(connection, () => checkNamespace(connection, namespace, environment, { attributes })),
+      ]);
+      if (this.#stopping.signal.aborted) return;
+      this.waiting(polling.faults.length > 0 ? polling.faults : calling.faults);
+      if (attributes) attributesAt = performance.now() + ATTRIBUTES_EVERY_MS;
+    });
+  }
+
+  async #watchVersion({ client, connection }: EngineConnections, version: Version): Promise<void> {
+    let isFirst = true;
+    let said: string | undefined;
+    await this.#repeat(this.#everyMs.version, async () => {
+      const state = await this.#unlessStopping(connection, () => readVersionState(client, version));
+      const means = sayState(state, version);
+      this.#version = { buildId: version.buildId, state, ...(means !== undefined && { means }) };
+      // A build that has just started can't be current yet.
+      if (state === 'inactive' && !isFirst) this.#logger.warn(means);
+      else if (means !== undefined && state !== 'inactive' && means !== said) this.#logger.info(means);
+      said = means;
+      isFirst = false;
+    });
+  }
+
+  /** A call under way must not outlive the connection. */
+  async #unlessStopping<Answer>(
+    connection: Pick<EngineConnections['connection'], 'withAbortSignal'>,
+    ask: () => Promise<Answer>,
+  ): Promise<Answer> {
+    return await connection.withAbortSignal(this.#stopping.signal, ask);
+  }
+
+  async #repeat(everyMs: number, task: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await task();
+      await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+}
