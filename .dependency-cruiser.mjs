@@ -42,8 +42,14 @@ const LAYERS = [
   {
     name: 'cli',
     files: 'src/cli/',
-    mayImport: ['src/(cli|client|contract|domain|security)/', 'src/config/'],
+    mayImport: ['src/(cli|client|contract|domain|reference-book|security)/', 'src/config/'],
     temporal: ['client', 'common', 'envconfig'],
+  },
+  {
+    name: 'reference-book',
+    files: 'src/reference-book/',
+    mayImport: ['src/reference-book/', 'src/contract/'],
+    packages: ['pg'],
   },
   { name: 'webhook', files: 'src/webhook/', mayImport: ['src/(contract|domain|security|webhook)/'], temporal: [] },
   { name: 'index', files: 'src/index\\.ts$', mayImport: ['src/(client|contract)/'], packages: [] },

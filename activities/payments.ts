@@ -6,6 +6,7 @@ import type { PaymentRecord } from '../src/contract/records.js';
 import { longestDeadline } from '../src/domain/hold.js';
 import { type ActivityDeps, whyNoCards, readCall } from './read-call.js';
 import { paymentRecord, readPaymentRecord } from './records.js';
+import { withReferenceClaimed } from './reference-book.js';
 import { noEarlierLeft, provenFirstTry, sendKeyedPost } from './send-call.js';
 
 /**
@@ -18,16 +19,18 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
   const begun = deps.now();
   const terms = call.terms === undefined ? undefined : await termsOf(deps, call);
   const madeUnder = deps.units?.get(terms?.businessUnit ?? call.businessUnit)?.madeUnder;
+  const underUnit = { ...call, businessUnit: terms?.businessUnit ?? call.businessUnit };
   const record = await sendKeyedPost<PaymentRecord>(
     deps,
-    { ...call, businessUnit: terms?.businessUnit ?? call.businessUnit },
-    async (provider, options) => ({
-      // Not set for an adopted payment: it may come from a worker with another app id.
-      ...(madeUnder !== undefined && { madeUnder }),
-      ...paymentRecord(
-        await provider.createPayment({ ...call.payment, additionalDetails: call.additionalDetails }, options),
-      ),
-    }),
+    underUnit,
+    (provider, options) =>
+      withReferenceClaimed(deps, underUnit, async () => ({
+        // Not set for an adopted payment: it may come from a worker with another app id.
+        ...(madeUnder !== undefined && { madeUnder }),
+        ...paymentRecord(
+          await provider.createPayment({ ...call.payment, additionalDetails: call.additionalDetails }, options),
+        ),
+      })),
     async () => {
       const execution = info.workflowExecution;
       if (execution === undefined) return undefined;

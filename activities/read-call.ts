@@ -2,6 +2,7 @@ import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activit
 import { ApplicationFailure } from '@temporalio/common';
 import type { EnginePort } from '../src/contract/engine-port.js';
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
+import type { ReferenceBook } from '../src/contract/reference-book.js';
 import { type ApiVersion, isSince, type ProviderClient, type CallOptions } from '../src/provider/index.js';
 import { READ_KNOWLEDGE, toApplicationFailure } from './to-application-failure.js';
 
@@ -31,6 +32,8 @@ export interface ActivityDeps {
   /** Configured terms of each unit, by its name. A missing unit has no terms. */
   units?: ReadonlyMap<string, UnitTerms>;
   engine: EnginePort;
+  /** undefined: none is configured, and references are unique as long as Temporal keeps their flows. */
+  referenceBook?: ReferenceBook | undefined;
   /** Whether a start with an unencrypted input is refused. */
   refusesClear?: boolean;
   /** Epoch ms. */

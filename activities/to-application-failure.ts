@@ -2,6 +2,9 @@ import { ApplicationFailure } from '@temporalio/common';
 import { FAILURE_TYPES, type FailureDetails, type FailureType } from '../src/contract/names.js';
 import { ProviderError } from '../src/provider/index.js';
 
+/** `operation` of an error that comes from the reference book and not from the service. */
+export const REFERENCE_BOOK = 'referenceBook';
+
 /** Failure type, and whether the same request may be sent again unchanged. */
 export interface Classification {
   type: FailureType;
@@ -72,7 +75,8 @@ export function toApplicationFailure(error: unknown, known: AttemptKnowledge): A
     ...present(error),
     mayHaveLeft: error.mayHaveLeft || known.earlierMayHaveLeft,
   };
-  if (classification.refusal && known.earlierMayHaveLeft) {
+  // Who has the reference does not depend on what this flow has sent.
+  if (classification.refusal && known.earlierMayHaveLeft && details.referenceBook === undefined) {
     return failure(
       { type: FAILURE_TYPES.outcomeUnknown, ...LOOK_FIRST },
       `Not believed, since an earlier attempt may have acted: ${error.message}`,
@@ -92,7 +96,8 @@ function failure(
   return ApplicationFailure.create({
     type: classification.type,
     message,
-    nonRetryable: !classification.retryable,
+    // The flow shows that it waits for the book, and sends again by itself.
+    nonRetryable: !classification.retryable || details.referenceBook !== undefined,
     details: [details],
     ...(classification.retryable && delay !== undefined && { nextRetryDelay: delay }),
   });
@@ -106,5 +111,8 @@ function present(error: ProviderError): Omit<FailureDetails, 'mayHaveLeft'> {
     ...(error.description !== undefined && { description: error.description }),
     ...(error.moreInfo !== undefined && { moreInfo: error.moreInfo }),
     ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+    ...(error.operation === REFERENCE_BOOK && {
+      referenceBook: error.failureType === FAILURE_TYPES.referenceConflict ? 'taken' : 'unreachable',
+    }),
   };
 }

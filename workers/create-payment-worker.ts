@@ -18,6 +18,7 @@ import { createEnginePort } from '../src/client/engine-port.js';
 import { announcingIdentity } from '../src/client/ready-check.js';
 import type { EventSinks } from '../src/contract/messages.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
+import type { ReferenceBook } from '../src/contract/reference-book.js';
 import type { ProviderClient } from '../src/provider/index.js';
 import { EncryptionCodec } from '../src/security/payload-codec.js';
 import { bundleWorkflows } from './bundle-workflows.js';
@@ -61,6 +62,8 @@ interface PaymentWorkerDeps {
   limits?: BulkheadOptions['limits'];
   /** Most activities per second on the queue, over all workers. Default: no limit. */
   callsPerSecond?: number | undefined;
+  /** Keeps references unique for ever. Default: there is none. */
+  referenceBook?: ReferenceBook | undefined;
   /** Is told of units whose service is slow or failing. */
   observer?: UnitObserver;
   /** How merchants are notified about subscriptions; undefined: not at all. */
@@ -171,6 +174,7 @@ function activitiesOf(deps: PaymentWorkerDeps, { workflowTasks, regularCalls, lo
     providers: withBulkheads(deps.providers, bulkhead),
     units: deps.units,
     engine: createEnginePort(deps.client),
+    referenceBook: deps.referenceBook,
     refusesClear: deps.refusesClear ?? false,
     notifySecret: deps.notify?.secret,
     notifyOverHttp: deps.notify?.overHttp ?? false,

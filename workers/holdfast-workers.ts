@@ -16,6 +16,7 @@ import {
 import { builtBundlePath, createBillingWorker, createPaymentWorker } from './create-payment-worker.js';
 import { flowActivities } from './flow-activities.js';
 import { createProviders, rateLimits, unitTerms } from './providers.js';
+import { type OpenReferenceBook, openReferenceBook } from './reference-book.js';
 import { reportUnits } from './unit-metrics.js';
 
 /** A worker for workflows of yours, which may start Holdfast's flows as children: see `holdfast/workflows`. */
@@ -56,10 +57,10 @@ export async function createWorkers({ own, signal }: HoldfastWorkersOptions) {
   const stopping = signal ?? new AbortController().signal;
   // The merchant's process decides itself what to do about a namespace that is not right.
   const waiting = { connecting: logReasons(logger), checking: refuseFaults };
-  const { engine, dataConverter } = await connectChecked(config, { logger, stopping, ...waiting });
+  const { engine, dataConverter, referenceBook } = await connectChecked(config, { logger, stopping, ...waiting });
   const { namespace } = engine.client.options;
   const holdfast = new HoldfastClient(engine.client);
-  const workers = await workersOf(config, logger, engine, dataConverter);
+  const workers = await workersOf(config, logger, { engine, dataConverter, referenceBook });
   if (own !== undefined) {
     const { taskQueue, activities, options, ...workflows } = own;
     workers.push(
@@ -111,26 +112,40 @@ interface Connecting {
   checking: Waiting;
 }
 
+/** What the workers of a process share. */
+interface Checked {
+  engine: EngineConnections;
+  dataConverter: ReturnType<typeof createDataConverter>;
+  referenceBook: OpenReferenceBook | undefined;
+}
+
 /** Connects, and waits until the namespace can keep the guarantees. */
-export async function connectChecked(config: Config, { logger, stopping, connecting, checking }: Connecting) {
+export async function connectChecked(
+  config: Config,
+  { logger, stopping, connecting, checking }: Connecting,
+): Promise<Checked> {
   const refusesClear = config.plainPayloads === 'refuse';
   const dataConverter = createDataConverter(config.keyRing, { logger, refusesClear });
   const engine = await connectEngine(dataConverter, stopping, connecting);
   try {
     await awaitNamespace(engine, config.environment, { logger, stopping, waiting: checking });
+    const referenceBook = await openReferenceBook(config, engine.client.options.namespace, logger);
+    const close = async (): Promise<void> => {
+      await engine.close();
+      await referenceBook?.close();
+    };
+    return { engine: { ...engine, close }, dataConverter, referenceBook };
   } catch (error) {
     await engine.close();
     throw error;
   }
-  return { engine, dataConverter };
 }
 
 /** The workers of the queues that the configuration names. */
 export async function workersOf(
   config: Config,
   logger: Logger,
-  engine: EngineConnections,
-  dataConverter: DataConverter,
+  { engine, dataConverter, referenceBook }: Checked,
 ): Promise<Worker[]> {
   const { taskQueues, billingCallsPerSecond, paymentsCallsPerSecond } = config;
   const bundlePath = builtBundlePath();
@@ -141,6 +156,7 @@ export async function workersOf(
     providers: createProviders(config),
     units: unitTerms(config),
     limits: rateLimits(config),
+    referenceBook,
     refusesClear: config.plainPayloads === 'refuse',
     stopMs: config.stopSeconds * 1_000,
     ...(config.buildId !== undefined && {

@@ -37,7 +37,8 @@ await runProcess({
     });
     const connecting = readiness.waiting;
     const checking = config.embedded ? refuseFaults : readiness.waiting;
-    const { engine, dataConverter } = await connectChecked(config, { logger, stopping, connecting, checking });
+    const checked = await connectChecked(config, { logger, stopping, connecting, checking });
+    const { engine, dataConverter } = checked;
     const [codec] = dataConverter.payloadCodecs;
     reportCodecCounts(codec);
     const { taskQueues, stateDir } = config;
@@ -60,7 +61,7 @@ await runProcess({
       );
     // No buyer waits for a bill: where both run on one machine, checkouts have priority.
     if (taskQueues === 'billing') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-    const workers = await workersOf(config, logger, engine, dataConverter);
+    const workers = await workersOf(config, logger, checked);
     loop.ends(workers);
     const running = Promise.all(workers.map((worker) => worker.run()));
     const { environment, buildId, deploymentName } = config;

@@ -1,5 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { type EnginePort, FIRST_TASK_MAX_EVENTS } from '../contract/engine-port.js';
+import { MEMO_KEYS } from '../contract/names.js';
 import { createBillingPort } from './billing-port.js';
 import { baseOf, eventsOf, latestResult, otherRuns, runsBefore } from './earlier-runs.js';
 import { createEventSink } from './event-sink.js';
@@ -44,6 +45,15 @@ export function createEnginePort(client: Client): EnginePort {
     },
 
     madeByReset: async (workflowId, ownRunId) => (await baseOf(client, workflowId, ownRunId)) !== undefined,
+
+    async claimOf(workflowId, runId) {
+      const { raw, memo } = await client.workflow.getHandle(workflowId, runId).describe();
+      const firstRunId = raw.workflowExecutionInfo?.firstRunId;
+      const fingerprint: unknown = memo?.[MEMO_KEYS.fingerprint];
+      if (!firstRunId || typeof fingerprint !== 'string')
+        throw new Error(`Temporal does not tell the first run of ${workflowId}, or this worker can't decode its memo`);
+      return { firstRunId, fingerprint };
+    },
 
     async earlierPayment(workflowId, ownRunId, key) {
       const before = await runsBefore(client, workflowId, ownRunId);

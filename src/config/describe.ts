@@ -8,7 +8,8 @@ import { variableOf } from './variables.js';
 export function describe(config: Settings | Config | CodecConfig): string[] {
   if ('businessUnits' in config) {
     const units = [...config.businessUnits.values()].map(describeUnit);
-    return [...describeFields(configSchema, config), describeKeys(config), ...units];
+    const book = `HOLDFAST_REFERENCE_BOOK_URL: ${isSet(config.referenceBookUrl)}`;
+    return [...describeFields(configSchema, config), describeKeys(config), book, ...units];
   }
   if ('codecToken' in config) return [...describeFields(codecSchema, config), describeKeys(config)];
   return describeFields(settingsSchema, config);
@@ -61,7 +62,8 @@ function isSet(secret: unknown): string {
 export function secretsOf(config: Settings | Config | CodecConfig): string[] {
   if ('codecToken' in config) return [config.codecToken, config.codecUiCapability];
   if (!('businessUnits' in config)) return [];
-  const { businessUnits, notifySecret } = config;
+  const { businessUnits, notifySecret, referenceBookUrl } = config;
   const keys = [...businessUnits.values()].flatMap((unit) => [unit.privateKey, ...unit.previousPrivateKeys]);
-  return notifySecret === undefined ? keys : [...keys, notifySecret];
+  const password = referenceBookUrl === undefined ? undefined : new URL(referenceBookUrl).password;
+  return [...keys, notifySecret ?? '', password ?? '', decodeURIComponent(password ?? '')].filter(Boolean);
 }

@@ -9,6 +9,7 @@ import { findWeakKeys, parseBusinessUnits, SANDBOX_UNITS, type BusinessUnit } fr
 import { buildIdOf } from './deployment.js';
 import { findKnownSecrets } from './known-secrets.js';
 import { codecSchema, configSchema, EMBEDDED_NOTIFY_SECRET, type settingsSchema } from './schema.js';
+import { readReferenceBookUrl } from './reference-book.js';
 import { variableOf } from './variables.js';
 
 /** Settings of every process. */
@@ -28,6 +29,8 @@ export interface Config extends ConfigVariables, EncryptionSettings {
   apiBaseUrl: string;
   plainPayloads: 'accept' | 'refuse';
   stopSeconds: number;
+  /** undefined: there is no reference book. */
+  referenceBookUrl?: string;
   businessUnits: ReadonlyMap<string, BusinessUnit>;
 }
 
@@ -82,6 +85,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   }
   const buildId = buildIdOf(settings.buildId, sources.controllerBuildId, faults);
   const businessUnits = readBusinessUnits(sources, settings, faults);
+  const referenceBookUrl = readReferenceBookUrl(sources, faults);
   const keyRing = readKeyRing(sources.encryptionKeys, settings, faults);
   if (live && !embedded) faults.push(...findKnownSecrets({ keyRing, notifySecret }));
   return {
@@ -93,6 +97,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     ...settings,
     ...(buildId !== undefined && { buildId }),
     businessUnits,
+    ...(referenceBookUrl !== undefined && { referenceBookUrl }),
     ...completeEncryption(keyRing, settings, faults),
   };
 }

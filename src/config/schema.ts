@@ -6,6 +6,7 @@ import { LOG_LEVELS } from '../security/logging.js';
 import { isAddressRange, SERVICE_SENDERS } from '../security/senders.js';
 import { LONGEST_WAIT_MS } from '../contract/engine-port.js';
 import { buildId, controllerBuildId, deploymentName } from './deployment.js';
+import { referenceBookUrl, referenceBookUrlFile } from './reference-book.js';
 import { variables } from './variables.js';
 
 /** Signing secret under `npm start`; publicly known. */
@@ -216,6 +217,8 @@ export const configSchema = settingsSchema.extend({
   sources: z.object({
     encryptionKeys,
     controllerBuildId,
+    referenceBookUrl,
+    referenceBookUrlFile,
     businessUnits: z.string().exactOptional().register(variables, {
       name: 'HOLDFAST_BUSINESS_UNITS',
       readBy: 'worker, webhook',

@@ -1,6 +1,7 @@
 import type { TransactionEvent, Outcome } from './messages.js';
 import type { ParkedEventInput } from './parked-event.js';
 import type { PaymentRecord, SentBefore } from './records.js';
+import type { ReferenceClaim } from './reference-book.js';
 
 /** `ended`: the flow closed before the event came. `notFound`: no flow has this id. */
 export type Delivery = 'delivered' | 'ended' | 'notFound';
@@ -57,6 +58,8 @@ export interface EnginePort extends EventPort {
   earlierRun(workflowId: string, ownRunId: string): Promise<string | undefined>;
   /** True for a run that a reset made: an earlier run has already done part of this work. */
   madeByReset(workflowId: string, ownRunId: string): Promise<boolean>;
+  /** What this run claims a reference with: read from the run itself, so it never lags. */
+  claimOf(workflowId: string, runId: string): Promise<ReferenceClaim>;
   /** The payment that an earlier run created under `key`, or its first one; read from that run's history. */
   earlierPayment(workflowId: string, ownRunId: string, key?: string): Promise<PaymentRecord | undefined>;
   /** When the runs before this one first sent each call of their holds. */

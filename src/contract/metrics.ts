@@ -7,4 +7,7 @@ export const WORKER_COUNTERS = {
   codecUndecodable: 'holdfast_codec_undecodable',
 } as const;
 
-export const WORKER_GAUGES = { unitCircuitOpen: 'holdfast_unit_circuit_open' } as const;
+export const WORKER_GAUGES = {
+  unitCircuitOpen: 'holdfast_unit_circuit_open',
+  referenceBookUnreachable: 'holdfast_reference_book_unreachable',
+} as const;

@@ -219,6 +219,11 @@ export interface FailureDetails {
   windowClosed?: true;
   /** The unit's setting says that the service doesn't offer this read, so it was not sent. */
   notOffered?: true;
+  /**
+   * The reference book does not answer, so the payment was not sent, or its id is not entered; or another flow has the
+   * reference.
+   */
+  referenceBook?: 'unreachable' | 'taken';
   /** Transactions that an earlier run may have made: until their origin is known, `notExecuted` is not allowed. */
   ambiguousIds?: string[];
 }

@@ -32,6 +32,8 @@ export interface PaymentRecord {
   holdfastWorkflowId?: string;
   /** A reset run read this. */
   afterReset?: true;
+  /** By the reference book, an earlier flow of the same reference and input, which Temporal may have forgotten, made it. */
+  ofEarlierFlow?: true;
 }
 
 /** What the runs before a reset have sent and been told for the holds of a flow. Only histories tell that. */

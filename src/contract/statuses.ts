@@ -72,6 +72,8 @@ export const WAITING_FOR = [
   'card',
   /** 401 or 403: someone must correct the key. */
   'credentials',
+  /** The reference book can't be reached, so the payment is not sent. */
+  'referenceBook',
   /** An operator must decide. */
   'operator',
   'nothing',

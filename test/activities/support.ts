@@ -6,6 +6,7 @@ import type { Dispatcher } from 'undici';
 import { createActivities } from '../../activities/index.js';
 import type { CreateChargeCall, CreatePaymentCall } from '../../src/contract/activity-calls.js';
 import type { EnginePort } from '../../src/contract/engine-port.js';
+import type { ReferenceBook } from '../../src/contract/reference-book.js';
 import type { PaymentActivities } from '../../src/contract/activities.js';
 import type { FailureDetails, FailureType } from '../../src/contract/names.js';
 import { idempotencyKey } from '../../src/contract/idempotency.js';
@@ -32,6 +33,7 @@ export interface AttemptInfo {
   /** Another one than `originalRunId` of the call: the run was made by a reset. */
   runId?: string;
   workflowId?: string;
+  workflowType?: string;
 }
 
 const termsOf = ({ holdMs = 7 * 24 * HOUR, madeUnder }: Surroundings) => ({
@@ -43,6 +45,7 @@ const termsOf = ({ holdMs = 7 * 24 * HOUR, madeUnder }: Surroundings) => ({
 export interface Surroundings {
   baseUrl: string;
   engine?: Partial<EnginePort>;
+  referenceBook?: ReferenceBook;
   now?: () => number;
   /** Credentials of the one business unit, `default`. Those of the sandbox's own unit if absent. */
   unit?: { appId: string; privateKey: string };
@@ -80,6 +83,7 @@ export class Harness {
     this.#activities = createActivities({
       providers: new Map([['default', client]]),
       engine: { ...STRICT_ENGINE, ...around.engine },
+      referenceBook: around.referenceBook,
       now: around.now ?? Date.now,
       ...((around.holdMs !== undefined || around.madeUnder !== undefined) && {
         units: new Map([['default', termsOf(around)]]),
@@ -139,6 +143,7 @@ const STRICT_ENGINE: EnginePort = {
   endedFlow: () => Promise.reject(new Error('endedFlow was not expected')),
   earlierRun: () => Promise.reject(new Error('earlierRun was not expected')),
   madeByReset: () => Promise.reject(new Error('madeByReset was not expected')),
+  claimOf: () => Promise.reject(new Error('claimOf was not expected')),
   earlierPayment: () => Promise.reject(new Error('earlierPayment was not expected')),
   sentBefore: () => Promise.reject(new Error('sentBefore was not expected')),
   latestResult: () => Promise.reject(new Error('latestResult was not expected')),

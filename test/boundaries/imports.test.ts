@@ -22,6 +22,8 @@ const FORBIDDEN: readonly [rule: string, importer: string, statement: string][] 
   ['client', 'src/client/b.ts', "import { x } from '@temporalio/worker';"],
   ['cli', 'src/cli/a.ts', "import { x } from '../../workflows/x.js';"],
   ['cli', 'src/cli/b.ts', "import { x } from '@temporalio/worker';"],
+  ['reference-book', 'src/reference-book/a.ts', "import { x } from '../client/x.js';"],
+  ['reference-book', 'src/reference-book/b.ts', "import { x } from 'undici';"],
   ['webhook', 'src/webhook/a.ts', "import type { x } from '../client/x.js';"],
   ['webhook', 'src/webhook/b.ts', "import { x } from '@temporalio/client';"],
   ['index', 'src/index.ts', "export { x } from './webhook/x.js';"],

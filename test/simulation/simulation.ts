@@ -9,6 +9,7 @@ import { RateLimit } from '../../activities/rate-limit.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { createEnginePort } from '../../src/client/engine-port.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE, SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
+import type { ReferenceBook } from '../../src/contract/reference-book.js';
 import { createProviders, unitTerms } from '../../workers/providers.js';
 import { testDataConverter } from '../support/data-converter.js';
 import { connectTo } from './engine/connection.js';
@@ -48,6 +49,7 @@ export interface SimulationOptions extends WorldOptions {
   bulkhead?: Partial<BulkheadOptions>;
   /** Calls per second of business units, for each worker. */
   limits?: Readonly<Record<string, number>>;
+  referenceBook?: ReferenceBook;
   /** Of every worker that does not choose otherwise. */
   worker?: WorkerChoice;
   /** Wraps what a worker's calls to the payment service go through. */
@@ -126,6 +128,7 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
       }),
       units: unitTerms(config),
       engine: createEnginePort(client),
+      referenceBook: options.referenceBook,
       refusesClear: config.plainPayloads === 'refuse',
       notifySecret: options.notify?.secret ?? env['HOLDFAST_NOTIFY_SECRET'],
       notifyOverHttp: options.notify?.overHttp ?? false,

@@ -68,6 +68,8 @@ function sentence(flow: FlowState): string {
       return 'the event waits for its flow';
     case 'credentials':
       return 'nothing is sent until the keys and settings of the business unit are right; then the flow goes on by itself';
+    case 'referenceBook':
+      return 'nothing is sent until the reference book can be reached; then the flow goes on by itself';
     case 'operator':
       return 'only a person can say what happened';
     // Only subscriptions use these, and they explain themselves.

@@ -24,7 +24,7 @@ export type Attempted<Answer> =
 
 /**
  * Sends one operation under the same key until it is answered, and never after its window (money rule 4).
- * @throws the believed refusal (`InvalidInput`, `NotFound`, `StateConflict`) as the flow's own failure. A refusal that
+ * @throws the believed refusal (`InvalidInput`, `NotFound`, `StateConflict`, `ReferenceConflict`) as the flow's own failure. A refusal that
  * can't be believed (money rule 5) is left to reads.
  */
 export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Promise<Attempted<Answer>> {
@@ -41,8 +41,12 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
     if (step.unwanted?.() === true) return { answer: undefined, lastFailure: UNWANTED };
     const sent = await send(flow, step, where, mayHaveLeft, round === 0);
     where = 'regular';
-    if (flow.waitingFor === 'credentials' && !('failure' in sent && sent.failure.next === 'credentials')) {
+    const next = 'failure' in sent ? sent.failure.next : undefined;
+    if (flow.waitingFor === 'credentials' && next !== 'credentials') {
       enter(flow, { waitingFor: 'provider', needsOperator: null });
+      publish(flow);
+    } else if (flow.waitingFor === 'referenceBook' && next !== 'book') {
+      enter(flow, { waitingFor: 'provider' });
       publish(flow);
     }
     if ('answer' in sent) return sent;
@@ -55,7 +59,7 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
     if (failure.conflict) conflicts += 1;
     lastFailure = failure.message;
     // The activity doesn't know every earlier attempt of the flow; those count as well (money rule 5).
-    if (failure.next === 'refuse' && !mayHaveLeft) throw failure.error;
+    if (failure.next === 'taken' || (failure.next === 'refuse' && !mayHaveLeft)) throw failure.error;
     mayHaveLeft ||= failure.mayHaveLeft;
     flow.ambiguousIds = failure.ambiguousIds;
     if (failure.next === 'closed' || step.once === true) break;
@@ -116,6 +120,12 @@ async function betweenSends<Answer>(
       publish(flow);
       return await waitListening(flow, step, parkedDelay(round), 'Until the credentials work again');
     }
+    case 'book': {
+      enter(flow, { waitingFor: 'referenceBook' });
+      publish(flow);
+      const waitMs = resendDelay(Math.min(round, LONGEST_BOOK_DELAY));
+      return await waitListening(flow, step, waitMs, 'Until the reference book can be reached');
+    }
     case 'readFirst':
       return await readBeforeSending(flow, step, round);
     case 'readOnly':
@@ -131,6 +141,9 @@ async function betweenSends<Answer>(
     }
   }
 }
+
+/** Rounds of `resendDelay`: about 4 minutes. Each round adds a dozen events, and the window has 20 hours. */
+const LONGEST_BOOK_DELAY = 8;
 
 /** About 15 minutes of reads. */
 const ASK_OPERATOR_AFTER_READS = 10;

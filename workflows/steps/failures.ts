@@ -8,10 +8,11 @@ import type { FlowState, StepKind } from '../flow/state.js';
 export interface ClassifiedFailure {
   /**
    * refuse: believed, the flow fails with `error`. again: send the same key again after `waitMs`. closed: no POST may
-   * be sent any more. credentials: wait until they work. readFirst: a read must answer before the next POST. readOnly:
-   * no further POST makes sense; only reads can show the outcome.
+   * be sent any more. credentials: wait until they work. book: wait for the reference book. taken: the flow fails
+   * with `error`, whatever left before: without the reference it can have moved no money. readFirst: a read must answer
+   * before the next POST. readOnly: no further POST makes sense; only reads can show the outcome.
    */
-  next: 'refuse' | 'again' | 'closed' | 'credentials' | 'readFirst' | 'readOnly';
+  next: 'refuse' | 'again' | 'closed' | 'credentials' | 'book' | 'taken' | 'readFirst' | 'readOnly';
   message: string;
   /** False only if it is proven that no request left this machine. */
   mayHaveLeft: boolean;
@@ -45,8 +46,12 @@ export function classifyFailure(error: unknown): ClassifiedFailure {
       return verdict('refuse', cause, details);
     case FAILURE_TYPES.credentialsRejected:
       return verdict('credentials', cause, details);
+    case FAILURE_TYPES.referenceConflict:
+      // A reference of the merchant at the service, such as a customer's, is read first.
+      return verdict(details.referenceBook === 'taken' ? 'taken' : 'readFirst', cause, details);
     case FAILURE_TYPES.providerUnavailable:
     case FAILURE_TYPES.rateLimited:
+      if (details.referenceBook !== undefined && !timedOut) return verdict('book', cause, details);
       return verdict(timedOut ? 'closed' : 'again', cause, details);
     case FAILURE_TYPES.outcomeUnknown:
       if (details.windowClosed === true) return verdict('closed', cause, details);

@@ -26,7 +26,12 @@ export async function followHolds(
   authorized: Succeeded,
 ): Promise<FinalAuthorizeOutcome> {
   const begin = (): Following => {
-    openHold(flow, input, authorized, termsOf(flow, input, payment));
+    const hold = openHold(flow, input, authorized, termsOf(flow, input, payment));
+    // The earlier flow may have captured or voided it.
+    if (payment.ofEarlierFlow === true) {
+      hold.isLate = true;
+      hold.isFound = true;
+    }
     return { earlierHolds: [], unwanted: waitingVoid(flow) !== undefined || flow.isCancelled() };
   };
   return await resumable(flow, 'followHolds', begin, (notes) => untilEnd(flow, input, payment, notes));

@@ -34,6 +34,8 @@ export type Created = CreatedPayment | { ended: FinalStepOutcome };
 
 const FOUND_LATE = 'its payment became known by other ways than its own creation, so it was not charged';
 
+const OF_EARLIER_FLOW = 'an earlier flow of this reference has made its payment, so nothing was sent on it';
+
 /** What the business unit must offer. undefined if any business unit may be used. */
 export function paymentTerms(input: { risk?: unknown } & Pick<BuyerInput, 'cardOnFile'>): PaymentTerms | undefined {
   const { risk } = input;
@@ -109,6 +111,7 @@ async function sendPayment(
   // A signed event shows a charge under our reference on another payment: a second charge could be a double charge.
   if (flow.revealed !== undefined && flow.revealed.paymentId !== payment.paymentId)
     return readOnlyPayment(flow, flow.revealed);
+  if (payment.ofEarlierFlow === true) return { payment, readOnlyReason: OF_EARLIER_FLOW };
   return { payment };
 }
 

@@ -1,0 +1,103 @@
+import { activityInfo } from '@temporalio/activity';
+import type { CreatePaymentCall } from '../src/contract/activity-calls.js';
+import { idempotencyKey } from '../src/contract/idempotency.js';
+import { FAILURE_TYPES, WORKFLOW_TYPES } from '../src/contract/names.js';
+import type { PaymentRecord } from '../src/contract/records.js';
+import type { ClaimAnswer, ReferenceClaim } from '../src/contract/reference-book.js';
+import { ProviderError } from '../src/provider/index.js';
+import { type ActivityDeps, orNothing, readCall } from './read-call.js';
+import { readPaymentRecord } from './records.js';
+import { REFERENCE_BOOK } from './to-application-failure.js';
+
+type Taken = Extract<ClaimAnswer, { owner: 'another flow' }>;
+
+/** Flows that, on a payment which they did not create, only read, or look before they send. */
+const ADOPTING: readonly string[] = [WORKFLOW_TYPES.charge, WORKFLOW_TYPES.authorizeAndCapture, WORKFLOW_TYPES.credit];
+
+/**
+ * Sends `POST /payments` between the flow's claim to its reference and the entry of the payment's id. Without a
+ * reference book it only sends. The flow does not know the payment before the book does, so it moves no money on a
+ * payment that the book lacks.
+ * @returns the payment of an earlier flow of the same reference and input, if there is one: nothing was sent then
+ * @throws ProviderError if the book does not answer, or another flow has the reference
+ */
+export async function withReferenceClaimed(
+  deps: ActivityDeps,
+  call: CreatePaymentCall,
+  send: () => Promise<PaymentRecord>,
+): Promise<PaymentRecord> {
+  const { referenceBook: book, engine } = deps;
+  const { workflowExecution, workflowType = '' } = activityInfo();
+  if (book === undefined || workflowExecution === undefined) return await send();
+  const { workflowId, runId } = workflowExecution;
+  const claim = await engine.claimOf(workflowId, runId).catch((error: unknown) => {
+    throw new ProviderError(`Not sent: the flow's claim to its reference can't be read: ${textOf(error)}`, {
+      ...NOT_SENT,
+      operation: 'claimOf',
+    });
+  });
+  const answer = await book.claim(workflowId, claim).catch((error: unknown) => {
+    throw new ProviderError(`Not sent: the reference book does not answer: ${textOf(error)}`, NOT_SENT);
+  });
+  if (answer.owner === 'another flow') {
+    const adopts = ADOPTING.includes(workflowType) && call.key === idempotencyKey(workflowId, 'createPayment', 1);
+    const paymentId = toAdopt(answer, claim, book.namespace, adopts);
+    return await readEarlierPayment(deps, call, answer, paymentId);
+  }
+  const payment = await send();
+  await book.notePayment(workflowId, claim, payment.paymentId).catch((error: unknown) => {
+    throw new ProviderError(
+      `Payment ${payment.paymentId} was created, and nothing is sent on it before the reference book holds it: ${textOf(error)}`,
+      { kind: 'lost', operation: REFERENCE_BOOK, mayHaveLeft: true },
+    );
+  });
+  return payment;
+}
+
+const NOT_SENT = { kind: 'refused', operation: REFERENCE_BOOK, mayHaveLeft: false } as const;
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Returns the payment id of the earlier flow, which this flow may go on with. Two flows of one namespace are never open
+ * under one workflow id, so that flow has ended; in another namespace it may still be charging.
+ * @throws ProviderError `ReferenceConflict`
+ */
+function toAdopt(taken: Taken, claim: ReferenceClaim, namespace: string, adopts: boolean): string {
+  const { paymentId } = taken;
+  if (paymentId === undefined) throw conflict(taken, 'it never came to know of a payment, so it has moved no money');
+  const made = `it made payment ${paymentId}`;
+  if (taken.namespace !== namespace) throw conflict(taken, `${made}, in namespace "${taken.namespace}"`);
+  if (taken.fingerprint !== claim.fingerprint) throw conflict(taken, `${made}, for another request`);
+  if (!adopts) throw conflict(taken, `${made}; look at the service what became of it`);
+  return paymentId;
+}
+
+async function readEarlierPayment(
+  deps: ActivityDeps,
+  { businessUnit }: CreatePaymentCall,
+  taken: Taken,
+  paymentId: string,
+): Promise<PaymentRecord> {
+  const read = readCall(deps, { businessUnit }, async (provider, options) =>
+    readPaymentRecord(await provider.getPayment(paymentId, options)),
+  );
+  const payment = await orNothing(read);
+  if (payment === undefined) throw conflict(taken, `it made payment ${paymentId}, which the service no longer shows`);
+  const madeUnder = deps.units?.get(businessUnit)?.madeUnder;
+  return { ...payment, ofEarlierFlow: true, ...(madeUnder !== undefined && { madeUnder }) };
+}
+
+function conflict({ firstRunId, claimedAt }: Taken, what: string): ProviderError {
+  return new ProviderError(
+    `Nothing was sent by this flow: run ${firstRunId} has used its reference since ${claimedAt}, and ${what}`,
+    {
+      kind: 'request',
+      operation: REFERENCE_BOOK,
+      mayHaveLeft: false,
+      failureType: FAILURE_TYPES.referenceConflict,
+    },
+  );
+}

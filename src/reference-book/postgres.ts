@@ -1,0 +1,141 @@
+import pg from 'pg';
+import type { ClaimAnswer, ReferenceBook, ReferenceClaim } from '../contract/reference-book.js';
+import { CLAIM, CREATE_TABLE, NOTE_PAYMENT, READ } from './table.js';
+
+export interface ReferenceBookOptions {
+  /** `postgres://user:password@host/database`; a secret. */
+  url: string;
+  /** Test and live may share a table: each has references of its own. */
+  environment: string;
+  /** Namespace of Temporal. */
+  namespace: string;
+}
+
+/** ms. A first try has 15 s for its claim (two queries), its call to the service (10 s) and the entry of its payment. */
+const ANSWERS_WITHIN = 1_500;
+
+/** Connections of one process. A claim takes about a millisecond. */
+const CONNECTIONS = 10;
+
+/** Of the table's creation, in PostgreSQL's advisory locks. */
+const LOCK = 4_019_072_317;
+
+/** The reference book in a table of PostgreSQL. Every entry is one statement, committed before it is answered. */
+export class PostgresReferenceBook implements ReferenceBook {
+  readonly namespace: string;
+  readonly #environment: string;
+  readonly #pool: pg.Pool;
+  #isPrepared = false;
+
+  constructor({ url, environment, namespace }: ReferenceBookOptions) {
+    this.namespace = namespace;
+    this.#environment = environment;
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      max: CONNECTIONS,
+      connectionTimeoutMillis: ANSWERS_WITHIN,
+      query_timeout: ANSWERS_WITHIN,
+      application_name: 'holdfast',
+      allowExitOnIdle: true,
+    });
+    // An idle connection that breaks is replaced by the next query, whose error says what is wrong.
+    this.#pool.on('error', () => undefined);
+  }
+
+  async claim(workflowId: string, { firstRunId, fingerprint }: ReferenceClaim): Promise<ClaimAnswer> {
+    await this.prepare();
+    const made = await this.#ask(CLAIM, [this.#environment, workflowId, firstRunId, fingerprint, this.namespace]);
+    if (made.rowCount === 1) return { owner: 'this flow' };
+    // A statement of its own, since a row that another transaction has just committed is not visible to the first one.
+    const { rows } = await this.#ask<Row>(READ, [this.#environment, workflowId]);
+    const [row] = rows;
+    if (row === undefined) throw new Error('the row of the reference was deleted in this moment');
+    if (row.first_run_id === firstRunId) return { owner: 'this flow' };
+    return {
+      owner: 'another flow',
+      firstRunId: row.first_run_id,
+      fingerprint: row.fingerprint,
+      namespace: row.namespace,
+      claimedAt: row.claimed_at.toISOString(),
+      ...(row.payment_id !== null && { paymentId: row.payment_id }),
+    };
+  }
+
+  async notePayment(workflowId: string, { firstRunId }: ReferenceClaim, paymentId: string): Promise<void> {
+    const { rowCount } = await this.#ask(NOTE_PAYMENT, [this.#environment, workflowId, firstRunId, paymentId]);
+    if (rowCount !== 1) throw new Error('the row of the reference is gone, or belongs to another flow');
+  }
+
+  /**
+   * Creates the table if it is missing. Safe while others do the same.
+   * @throws Error if the database does not answer, or forgets in a crash what it has committed
+   */
+  async prepare(): Promise<void> {
+    if (this.#isPrepared) return;
+    // `CREATE TABLE IF NOT EXISTS` needs the permission to create also where the table exists.
+    const { rows } = await this.#ask<{ is_there: boolean; syncs: boolean }>(
+      `SELECT to_regclass('holdfast_references') IS NOT NULL AS is_there,
+         current_setting('synchronous_commit') <> 'off' AND current_setting('fsync') = 'on' AS syncs`,
+      [],
+    );
+    if (rows[0]?.syncs !== true)
+      throw new Error('the database has fsync or synchronous_commit off, and may forget references: set both on');
+    // One message is one transaction, which holds the lock.
+    if (!rows[0].is_there) {
+      const create = this.#pool.query(`SELECT pg_advisory_xact_lock(${LOCK}); ${CREATE_TABLE}`);
+      await this.#within(create).catch((error: unknown) => {
+        throw new Error(`the table holdfast_references is missing and can't be made: ${whyOf(error)}`, {
+          cause: error,
+        });
+      });
+    }
+    this.#isPrepared = true;
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #ask<Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<pg.QueryResult<Row>> {
+    return await this.#within(this.#pool.query<Row>(text, values));
+  }
+
+  /** The wait for a connection and the query have a limit each. A query that is given up may still take effect. */
+  async #within<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`no answer within ${ANSWERS_WITHIN / 1_000} s`)), ANSWERS_WITHIN);
+    });
+    try {
+      return await Promise.race([answer, limit]);
+    } catch (error) {
+      throw new Error(whyOf(error), { cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** An error of several addresses has no text of its own. */
+function whyOf(error: unknown): string {
+  const { message = '', code } = error as { message?: string; code?: string };
+  return message || code || String(error);
+}
+
+interface Row {
+  first_run_id: string;
+  fingerprint: string;
+  namespace: string;
+  payment_id: string | null;
+  claimed_at: Date;
+}
+
+/** Creates the table of the reference book if it is missing. For `holdfast setup`. */
+export async function createReferenceBookTable(url: string): Promise<void> {
+  const book = new PostgresReferenceBook({ url, environment: '', namespace: '' });
+  try {
+    await book.prepare();
+  } finally {
+    await book.close();
+  }
+}
