@@ -30,6 +30,8 @@ export const ONLY_AT_FULL_COUNTS = {
   'replay/releases': 'npm run verify has it as a step of its own; npm test of what is not released has no need of it',
   'sandbox/survival': 'kills a real sandbox; sandbox/store shows what it keeps on disk',
   'tools/start': 'boots the whole stack five times; every set-up with npm start boots it once',
+  'reference-book/on-temporal':
+    'a PostgreSQL, a worker and a real server; simulation/rules/reference-book shows the flows',
   'reference-book/postgres': 'starts a PostgreSQL; simulation/rules/reference-book shows what flows do with a book',
   'simulation/campaign-other-half': 'simulation/campaign runs all that a short run has',
   'workers/awaits-setup':
