@@ -1,5 +1,7 @@
 import { environmentNamed } from '../client/environment-mark.js';
 import { setUpNamespace } from '../client/set-up-namespace.js';
+import { loadPart } from '../config/optional-packages.js';
+import { readReferenceBookUrl } from '../config/reference-book.js';
 import type { Request } from './arguments.js';
 import type { Engine } from './engine.js';
 import { CommandError } from './errors.js';
@@ -19,6 +21,8 @@ export async function setUp(
 ): Promise<number> {
   const environment = environmentOf(env);
   const { changed, byHand, faults } = await setUpNamespace(connection, namespace, environment, retentionDays);
+  const book = await setUpReferenceBook(env);
+  if (book !== undefined) (book.isThere ? changed : faults).push(book.says);
   if (json) print(asJson({ namespace, address, environment, changed, byHand, faults }));
   else {
     const nothing = faults.length === 0 ? ['nothing was to be changed'] : [];
@@ -43,5 +47,30 @@ function environmentOf(env: NodeJS.ProcessEnv) {
   } catch (error) {
     if (error instanceof RangeError) throw new CommandError(error.message);
     throw error;
+  }
+}
+
+/** Makes the table of the reference book, where one is configured. */
+async function setUpReferenceBook(env: NodeJS.ProcessEnv): Promise<{ isThere: boolean; says: string } | undefined> {
+  const { HOLDFAST_REFERENCE_BOOK_URL: inline, HOLDFAST_REFERENCE_BOOK_URL_FILE: file } = env;
+  const faults: string[] = [];
+  // Compose passes what is not set as an empty text.
+  const url = readReferenceBookUrl(
+    { ...(inline && { referenceBookUrl: inline }), ...(file && { referenceBookUrlFile: file }) },
+    faults,
+  );
+  if (faults.length > 0) throw new CommandError(faults.join('\n'));
+  if (url === undefined) return undefined;
+  const { createReferenceBookTable } = await loadPart(
+    'HOLDFAST_REFERENCE_BOOK_URL',
+    ['pg'],
+    async () => await import('../reference-book/postgres.js'),
+  );
+  try {
+    await createReferenceBookTable(url);
+    return { isThere: true, says: 'the table of the reference book is there' };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { isThere: false, says: `the reference book can't be used (HOLDFAST_REFERENCE_BOOK_URL): ${why}.` };
   }
 }

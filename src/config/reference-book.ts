@@ -6,7 +6,7 @@ import { variables } from './variables.js';
 const BOOK = 'HOLDFAST_REFERENCE_BOOK_URL';
 export const referenceBookUrl = z.string().exactOptional().register(variables, {
   name: BOOK,
-  readBy: 'worker',
+  readBy: 'worker, setup',
   description:
     'Database of the reference book ([production.md](production.md#reference-book)): `postgres://user:password@host/database`, over TLS with `?sslmode=verify-full`. Give it to all workers, or to none',
   default: 'none: a reference is unique as long as Temporal keeps its flow',
@@ -16,7 +16,7 @@ export const referenceBookUrl = z.string().exactOptional().register(variables, {
 const BOOK_FILE = 'HOLDFAST_REFERENCE_BOOK_URL_FILE';
 export const referenceBookUrlFile = z.string().exactOptional().register(variables, {
   name: BOOK_FILE,
-  readBy: 'worker',
+  readBy: 'worker, setup',
   description: 'The same from a file',
 });
 

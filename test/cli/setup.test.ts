@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import type { Engine } from '../../src/cli/engine.js';
+import { CommandError } from '../../src/cli/errors.js';
+import { setUp } from '../../src/cli/setup.js';
+import { namespaceServer } from '../client/namespace-server.js';
+
+async function run(env: NodeJS.ProcessEnv): Promise<{ code: number; said: string }> {
+  const { connection } = namespaceServer({ namespace: undefined });
+  const engine = { connection, address: 'temporal:7233', namespace: 'shop' } as unknown as Engine;
+  let said = '';
+  const print = (text: string): void => void (said += text);
+  const request = { command: 'setup', json: false, retentionDays: 365 } as const;
+  return { code: await setUp(engine, request, { env, print, printError: print }), said };
+}
+
+test('a worker could start after setup, unless the reference book that is configured can not be used', async () => {
+  // Compose passes what is not set as an empty text.
+  expect(await run({ HOLDFAST_REFERENCE_BOOK_URL: '' })).toMatchObject({ code: 0 });
+  const { code, said } = await run({ HOLDFAST_REFERENCE_BOOK_URL: 'postgres://holdfast:secret@127.0.0.1:1/book' });
+  expect(code).toBe(1);
+  expect(said).toMatch(/reference book can't be used \(HOLDFAST_REFERENCE_BOOK_URL\): .*ECONNREFUSED/);
+  expect(said).not.toContain('secret');
+  await expect(run({ HOLDFAST_REFERENCE_BOOK_URL: 'mysql://here' })).rejects.toThrow(CommandError);
+});
