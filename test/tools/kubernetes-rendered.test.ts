@@ -1,0 +1,209 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { loadCodecConfig, loadConfig, SECRET_FILES } from '../../src/config/load.js';
+import {
+  type Container,
+  kustomize,
+  type Manifest,
+  ofKind,
+  readConfigMap,
+  render,
+  workloadsIn,
+} from '../support/kubernetes.js';
+import { allows, type NetworkPolicy } from '../support/network-policies.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+const root = resolve(import.meta.dirname, '../..');
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+const renderer = kustomize();
+if ('problem' in renderer)
+  process.stderr.write(`What kustomize renders is NOT checked, skipped: ${renderer.problem}\n`);
+const command = 'command' in renderer ? renderer.command : [];
+const withKustomize = 'command' in renderer ? describe : describe.skip;
+const rendered = new Map<string, Manifest[]>();
+const overlay = (name: string): Manifest[] => {
+  if (!rendered.has(name)) rendered.set(name, render(command, `overlays/${name}`).manifests);
+  return rendered.get(name) ?? [];
+};
+const OVERLAYS = ['demo', 'production', 'worker-controller'];
+
+/** What a container of rendered manifests gets, Secrets included where they are rendered too. */
+function givenTo(manifests: readonly Manifest[], { envFrom = [], env = [] }: Container) {
+  const textOf = (value: string): string => Buffer.from(value, 'base64').toString();
+  const maps = envFrom.map(({ configMapRef }) => {
+    return manifests.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === configMapRef?.name)?.data;
+  });
+  const single = env.map(({ name, value, valueFrom }) => {
+    const { name: secret, key = '' } = valueFrom?.secretKeyRef ?? {};
+    const data = manifests.find(({ kind, metadata }) => kind === 'Secret' && metadata.name === secret)?.data;
+    return [name, value ?? (data === undefined ? undefined : textOf(data[key] ?? ''))];
+  });
+  return Object.assign({}, ...maps, Object.fromEntries(single)) as Record<string, string | undefined>;
+}
+
+withKustomize('what kustomize renders', () => {
+  test.each(OVERLAYS)(
+    '%s names no ConfigMap and no Secret that is not there, or that the page does not ask for',
+    (name) => {
+      const manifests = overlay(name);
+      const page = read('docs/kubernetes.md');
+      const there = (kind: string, wanted: string): boolean =>
+        ofKind(manifests, kind).some(({ metadata }) => metadata.name === wanted);
+      const dangling = workloadsIn(manifests).flatMap(({ container, pod }) => {
+        const maps = (container.envFrom ?? []).flatMap(({ configMapRef }) => configMapRef?.name ?? []);
+        const secrets = [
+          ...(container.envFrom ?? []).flatMap(({ secretRef }) => secretRef?.name ?? []),
+          ...(container.env ?? []).flatMap(({ valueFrom }) => valueFrom?.secretKeyRef.name ?? []),
+          ...(pod.volumes ?? []).flatMap(({ secret }) => secret?.secretName ?? []),
+        ];
+        return [
+          ...maps.filter((one) => !there('ConfigMap', one)),
+          ...secrets.filter((one) => !there('Secret', one) && !page.includes(`\`${one}\``)),
+        ];
+      });
+      expect(dangling).toEqual([]);
+    },
+  );
+
+  test('production has no Secret, no sandbox and no image without a tag', () => {
+    const manifests = overlay('production');
+    expect(ofKind(manifests, 'Secret')).toEqual([]);
+    const images = workloadsIn(manifests).map(({ container }) => container.image);
+    expect(images.filter((image) => !/^registry\.example\.com\/holdfast[:@]\S+$/.test(image))).toEqual([]);
+    expect(read('package.json')).toContain(`"version": "${images[0]?.split(':').at(-1)}"`);
+  });
+
+  test.each([
+    ['demo', 'test', 'http://sandbox:4010'],
+    ['production', 'live', 'https://api.example.com'],
+  ])('%s is a configuration that each process takes', (name, environment, apiBaseUrl) => {
+    const manifests = overlay(name);
+    const folder = temporaryFolder();
+    const units = join(folder, 'business-units.json');
+    const [secret] = ofKind(manifests, 'Secret').filter(({ data }) => data?.['business-units.json'] !== undefined);
+    const ofDemo = Buffer.from(secret?.data?.['business-units.json'] ?? '', 'base64').toString();
+    writeFileSync(units, ofDemo || '{"default":{"appId":"shop","privateKey":"0a4f9c1e7b2d48569c3f"}}');
+    mkdirSync(join(folder, 'keys'));
+    for (const file of [SECRET_FILES.codecToken, SECRET_FILES.codecUiCapability])
+      writeFileSync(join(folder, file), 'a'.repeat(32), { mode: 0o600 });
+    const made = { HOLDFAST_ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` };
+    const loaded = workloadsIn(manifests)
+      .filter(({ component }) => !['sandbox', 'setup'].includes(component))
+      .map(({ component, container }) => {
+        const given = Object.entries(givenTo(manifests, container)).filter(([, value]) => value !== undefined);
+        const env = { ...made, ...Object.fromEntries(given), HOLDFAST_STATE_DIR: folder };
+        const file = { HOLDFAST_BUSINESS_UNITS_FILE: units };
+        if (component === 'codec') return { component, ...loadCodecConfig(env) };
+        return { component, ...loadConfig({ ...env, ...file }) };
+      });
+    expect(loaded.map((config) => config.environment)).toEqual(loaded.map(() => environment));
+    const paying = loaded.flatMap((config) => ('apiBaseUrl' in config ? [config] : []));
+    expect(paying.map((config) => config.apiBaseUrl)).toEqual(paying.map(() => apiBaseUrl));
+    const queues = paying.map(({ component, taskQueues }) => `${component}: ${taskQueues}`);
+    expect(queues).toEqual(['webhook: all', 'worker-billing: billing', 'worker-payments: payments']);
+  });
+
+  test.each(OVERLAYS)(
+    '%s: selectors select the pods of one workload, and every Deployment has a disruption budget',
+    (name) => {
+      const manifests = overlay(name);
+      const all = workloadsIn(manifests);
+      const selected = (selector: Record<string, string>): string[] =>
+        all
+          .filter(({ labels }) => Object.entries(selector).every(([key, value]) => labels[key] === value))
+          .map((one) => one.name);
+      for (const { spec } of ofKind<{ selector: { matchLabels: Record<string, string> } }>(manifests, 'Deployment'))
+        expect(selected(spec.selector.matchLabels)).toHaveLength(1);
+      for (const { spec } of ofKind<{ selector: Record<string, string> }>(manifests, 'Service'))
+        expect(selected(spec.selector)).toHaveLength(1);
+      const budgets = ofKind<{ selector: { matchLabels: Record<string, string> }; maxUnavailable: number }>(
+        manifests,
+        'PodDisruptionBudget',
+      );
+      const kept = budgets.flatMap(({ spec }) => selected(spec.selector.matchLabels)).toSorted();
+      expect(kept).toEqual([
+        'holdfast-codec',
+        'holdfast-webhook',
+        'holdfast-worker-billing',
+        'holdfast-worker-payments',
+      ]);
+      expect(budgets.map(({ spec }) => spec.maxUnavailable)).toEqual(budgets.map(() => 1));
+    },
+  );
+
+  test('an autoscaler alone says how many there are, and HOLDFAST_WORKER_COUNT is the most workers that there can be', () => {
+    const manifests = overlay('production');
+    const scalers = ofKind<{ scaleTargetRef: { name: string }; minReplicas: number; maxReplicas: number }>(
+      manifests,
+      'HorizontalPodAutoscaler',
+    );
+    const most = workloadsIn(manifests)
+      .filter(({ kind }) => kind === 'Deployment')
+      .map(({ name, replicas }) => {
+        const scaler = scalers.find(({ spec }) => spec.scaleTargetRef.name === name)?.spec;
+        // Else each deploy would set it back.
+        expect({ name, both: scaler !== undefined && replicas !== undefined }).toEqual({ name, both: false });
+        if (name !== 'holdfast-codec') expect(scaler?.minReplicas ?? replicas).toBeGreaterThanOrEqual(2);
+        return { name, count: scaler?.maxReplicas ?? replicas ?? 1 };
+      });
+    expect(scalers).toHaveLength(2);
+    const workers = most.filter(({ name }) => name.startsWith('holdfast-worker-'));
+    const sum = workers.reduce((total, { count }) => total + count, 0);
+    expect(readConfigMap('holdfast-worker')['HOLDFAST_WORKER_COUNT']).toBe(String(sum));
+  });
+
+  test('under the Worker Controller workers are its resources, asked for by the address and namespace of the others', () => {
+    const manifests = overlay('worker-controller');
+    const kinds = workloadsIn(manifests).map(({ kind, name }) => `${kind} ${name}`);
+    expect(kinds.filter((one) => one.includes('worker-'))).toEqual([
+      'WorkerDeployment holdfast-worker-billing',
+      'WorkerDeployment holdfast-worker-payments',
+    ]);
+    const [common] = ofKind(manifests, 'ConfigMap').filter(({ data }) => data?.['TEMPORAL_ADDRESS'] !== undefined);
+    const [connection] = ofKind<{ hostPort: string }>(manifests, 'Connection');
+    expect(connection?.spec.hostPort).toBe(common?.data?.['TEMPORAL_ADDRESS']);
+    interface Options {
+      workerOptions: { connectionRef: { name: string }; temporalNamespace: string };
+    }
+    for (const { spec } of ofKind<Options>(manifests, 'WorkerDeployment'))
+      expect(spec.workerOptions).toEqual({
+        connectionRef: { name: connection?.metadata.name },
+        temporalNamespace: common?.data?.['TEMPORAL_NAMESPACE'],
+      });
+    // It names the build itself.
+    expect(readConfigMap('holdfast-worker')['HOLDFAST_BUILD_ID']).toBe('');
+  });
+
+  const OUTSIDE = { ip: '203.0.113.7' };
+  const METADATA = { ip: '169.254.169.254' };
+  const inNamespace = (namespace: string, labels: Record<string, string> = {}) => ({ namespace, labels });
+  const of = (component: string) =>
+    inNamespace('holdfast', { 'app.kubernetes.io/name': 'holdfast', 'app.kubernetes.io/component': component });
+  const DNS = inNamespace('kube-system', { 'k8s-app': 'kube-dns' });
+  const WAYS: [string, object, object, number | string, boolean][] = [
+    ['webhook from the ingress', inNamespace('ingress-nginx'), of('webhook'), 'events', true],
+    ['webhook from another namespace', inNamespace('shop'), of('webhook'), 'events', false],
+    ['webhook from a pod beside it', of('worker-payments'), of('webhook'), 'events', false],
+    ['metrics from the ingress', inNamespace('ingress-nginx'), of('webhook'), 'metrics', false],
+    ['metrics from the monitoring', inNamespace('monitoring'), of('worker-billing'), 'metrics', true],
+    ['codec from the ingress', inNamespace('ingress-nginx'), of('codec'), 'http', true],
+    ['codec from a worker', of('worker-payments'), of('codec'), 'http', false],
+    ['worker from the ingress', inNamespace('ingress-nginx'), of('worker-payments'), 'metrics', false],
+    ...['worker-payments', 'worker-billing', 'webhook', 'setup'].flatMap((component): typeof WAYS => [
+      [`${component} to Temporal`, of(component), inNamespace('temporal'), 7233, true],
+      [`${component} to DNS`, of(component), DNS, 53, true],
+      [`${component} to a cloud's metadata`, of(component), METADATA, 443, false],
+      [`${component} to another pod`, of(component), inNamespace('shop'), 443, false],
+      [`${component} to the payment service`, of(component), OUTSIDE, 443, component !== 'setup'],
+      [`${component} out by another port`, of(component), OUTSIDE, 25, false],
+    ]),
+    ['codec to Temporal', of('codec'), inNamespace('temporal'), 7233, false],
+    ['codec out', of('codec'), OUTSIDE, 443, false],
+  ];
+  test.each(WAYS)('network policies: %s', (_way, from, to, port, isOpen) => {
+    const policies = ofKind<NetworkPolicy>(overlay('production'), 'NetworkPolicy').map(({ spec }) => spec);
+    expect(allows(policies, { from, to, port, home: 'holdfast' })).toBe(isOpen);
+  });
+});

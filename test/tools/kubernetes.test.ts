@@ -1,0 +1,148 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { SECRET_FILES } from '../../src/config/load.js';
+import { codecSchema, configSchema, variableOf } from '../../src/config/schema.js';
+import { ofKind, readConfigMap, readManifests, workloadsIn } from '../support/kubernetes.js';
+
+const root = resolve(import.meta.dirname, '../..');
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+const settings = (schema: z.ZodObject): { name: string; readBy: string }[] =>
+  Object.values(schema.shape).flatMap((inner) =>
+    inner instanceof z.ZodObject ? settings(inner) : [variableOf(inner as z.core.$ZodType)],
+  );
+const VARIABLES = [...settings(configSchema), ...settings(codecSchema)];
+
+const READERS: Readonly<Record<string, string>> = {
+  'holdfast-worker': 'worker',
+  'holdfast-webhook': 'webhook',
+  'holdfast-codec': 'codec server',
+};
+/** Given in another way: by a file, by the folder of the queue. */
+const NOT_PASSED: Readonly<Record<string, readonly string[]>> = {
+  'holdfast-worker': ['HOLDFAST_BUSINESS_UNITS', 'HOLDFAST_TASK_QUEUES'],
+  'holdfast-webhook': ['HOLDFAST_BUSINESS_UNITS'],
+  'holdfast-codec': ['HOLDFAST_CODEC_TOKEN', 'HOLDFAST_CODEC_UI_CAPABILITY'],
+};
+
+const raw = [...readManifests('base'), ...readManifests('overlays/demo')];
+const workloads = workloadsIn(raw);
+const workload = (name: string) => {
+  const found = workloads.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`there is no ${name}`);
+  return found;
+};
+
+/** Variables of a container, with values where they stand in the repository. */
+function environmentOf({ envFrom = [], env = [] }: (typeof workloads)[number]['container']): Record<string, string> {
+  const maps = envFrom.map(({ configMapRef }) => (configMapRef === undefined ? {} : readConfigMap(configMapRef.name)));
+  return Object.assign({}, ...maps, Object.fromEntries(env.map(({ name, value = '' }) => [name, value])));
+}
+
+describe('the manifests for Kubernetes', () => {
+  test('have what runs Holdfast', () => {
+    expect(workloads.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+      'Deployment holdfast-codec',
+      'Job holdfast-setup',
+      'Deployment holdfast-webhook',
+      'Deployment holdfast-worker',
+      'Deployment sandbox',
+    ]);
+  });
+
+  test.each(Object.entries(READERS))(
+    '%s gets every variable that it reads, and none that nobody knows',
+    (name, reader) => {
+      const wanted = VARIABLES.filter(({ readBy }) =>
+        readBy.split(/, | and /).some((who) => who === reader || who.startsWith('all')),
+      ).map((variable) => variable.name);
+      const passed = Object.keys(environmentOf(workload(name).container)).filter((one) => one.startsWith('HOLDFAST_'));
+      const elsewhere = [...(NOT_PASSED[name] ?? []), 'HOLDFAST_EMBEDDED'];
+      expect(wanted.filter((one) => !passed.includes(one) && !elsewhere.includes(one))).toEqual([]);
+      const known = VARIABLES.map((variable) => variable.name);
+      expect(passed.filter((one) => !known.includes(one))).toEqual([]);
+    },
+  );
+
+  test('the sandbox gets variables that its page names', () => {
+    const page = read('docs/sandbox.md') + read('docs/configuration.md');
+    const passed = Object.keys(environmentOf(workload('sandbox').container));
+    expect(passed.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  test.each(workloads)(
+    '$name starts a program that the build emits, and answers on ports that its variables name',
+    ({ container }) => {
+      const [node, file = ''] = container.command;
+      expect(node).toBe('node');
+      expect(existsSync(join(root, file.replace(/^dist\//, '').replace(/\.js$/, '.ts')))).toBe(true);
+      const ports = Object.entries(environmentOf(container)).filter(([name]) => name.endsWith('_PORT'));
+      expect(ports.map(([, port]) => Number(port)).toSorted()).toEqual(
+        (container.ports ?? []).map(({ containerPort }) => containerPort).toSorted(),
+      );
+      const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
+      for (const probe of probes.filter((one) => one !== undefined))
+        expect(container.ports?.map(({ name }) => name)).toContain(probe.httpGet.port);
+    },
+  );
+
+  test.each(workloads.filter(({ kind }) => kind === 'Deployment'))(
+    '$name is restarted by /health and gets work by /ready, and has a minute to start',
+    ({ name, container: { startupProbe, livenessProbe, readinessProbe } }) => {
+      const [health, ready] = name === 'sandbox' ? ['/sandbox/health', '/sandbox/health'] : ['/health', '/ready'];
+      expect(startupProbe?.httpGet.path).toBe(health);
+      expect(livenessProbe?.httpGet.path).toBe(health);
+      expect(readinessProbe?.httpGet.path).toBe(ready);
+      expect((startupProbe?.periodSeconds ?? 0) * (startupProbe?.failureThreshold ?? 0)).toBeGreaterThanOrEqual(60);
+    },
+  );
+
+  test.each(workloads)('$name has no rights, no token and no variables of Services', ({ pod, container }) => {
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect(pod.securityContext).toEqual({
+      ...{ runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 },
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+    const { enableServiceLinks, automountServiceAccountToken, serviceAccountName } = pod;
+    expect({ enableServiceLinks, automountServiceAccountToken, serviceAccountName }).toEqual({
+      ...{ enableServiceLinks: false, automountServiceAccountToken: false, serviceAccountName: 'holdfast' },
+    });
+    expect(container.resources.limits['memory']).toMatch(/^\d+[MG]i$/);
+    expect(Object.keys(container.resources.requests)).toEqual(['cpu', 'memory']);
+  });
+
+  test('no Service sets one of our variables in the pods of others', () => {
+    const names = ofKind<object>(raw, 'Service').map(({ metadata }) =>
+      metadata.name.toUpperCase().replaceAll('-', '_'),
+    );
+    const links = names.flatMap((name) => [`${name}_PORT`, `${name}_SERVICE_HOST`, `${name}_SERVICE_PORT`]);
+    expect(names.length).toBeGreaterThan(0);
+    expect(links.filter((link) => VARIABLES.some(({ name }) => name === link))).toEqual([]);
+  });
+
+  test('processes have the time to stop that they take', () => {
+    const { HOLDFAST_STOP_SECONDS: stop } = readConfigMap('holdfast-worker');
+    expect(workload('holdfast-worker').pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(Number(stop) + 10);
+    for (const name of ['holdfast-webhook', 'holdfast-codec']) {
+      const { pod, container } = workload(name);
+      // Others end within 8 s, and what goes before counts.
+      const before = container.lifecycle?.preStop.sleep.seconds ?? 0;
+      expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(before + 10);
+    }
+  });
+
+  test("the codec server's secrets are mounted where it looks for them, for its group", () => {
+    const { pod, container } = workload('holdfast-codec');
+    const state = environmentOf(container)['HOLDFAST_STATE_DIR'] ?? '';
+    const [mount] = container.volumeMounts?.filter(({ name }) => name === 'secrets') ?? [];
+    expect(mount?.mountPath).toBe(dirname(join(state, SECRET_FILES.codecToken)));
+    const secrets = (pod.volumes ?? []).flatMap(({ secret }) => (secret === undefined ? [] : [secret]));
+    expect(secrets).toEqual([{ secretName: 'holdfast-codec-secrets', defaultMode: 0o440 }]);
+  });
+});
