@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadCodecConfig, loadConfig, SECRET_FILES } from '../../src/config/load.js';
+import { DEMO_SECRETS } from '../../src/config/known-secrets.js';
 import {
   type Container,
   kustomize,
@@ -73,6 +74,13 @@ withKustomize('what kustomize renders', () => {
     const images = workloadsIn(manifests).map(({ container }) => container.image);
     expect(images.filter((image) => !/^registry\.example\.com\/holdfast[:@]\S+$/.test(image))).toEqual([]);
     expect(read('package.json')).toContain(`"version": "${images[0]?.split(':').at(-1)}"`);
+  });
+
+  test("demo's secrets are those that every process refuses for live money", () => {
+    const data = ofKind(overlay('demo'), 'Secret').flatMap((secret) => Object.values(secret.data ?? {}));
+    const texts = data.map((value) => Buffer.from(value, 'base64').toString());
+    for (const secret of Object.values(DEMO_SECRETS)) expect(texts.join('\n')).toContain(secret);
+    expect(texts).toHaveLength(Object.keys(DEMO_SECRETS).length + 1);
   });
 
   test.each([
@@ -172,8 +180,19 @@ withKustomize('what kustomize renders', () => {
         connectionRef: { name: connection?.metadata.name },
         temporalNamespace: common?.data?.['TEMPORAL_NAMESPACE'],
       });
-    // It names the build itself.
-    expect(readConfigMap('holdfast-worker')['HOLDFAST_BUILD_ID']).toBe('');
+    // What it adds to a container, after what stands there.
+    const injected = {
+      TEMPORAL_DEPLOYMENT_NAME: 'holdfast/holdfast-worker-payments',
+      TEMPORAL_WORKER_BUILD_ID: 'holdfast-0-1-0-1a2b',
+    };
+    const { buildId, deploymentName } = loadConfig({
+      ...readConfigMap('holdfast-worker'),
+      ...injected,
+      HOLDFAST_API_BASE_URL: 'https://api.example.com',
+      HOLDFAST_BUSINESS_UNITS: '{"default":{"appId":"shop","privateKey":"0a4f9c1e7b2d48569c3f"}}',
+      HOLDFAST_ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
+    });
+    expect([deploymentName, buildId]).toEqual(Object.values(injected));
   });
 
   const OUTSIDE = { ip: '203.0.113.7' };
