@@ -1,5 +1,5 @@
 import type { DataConverter } from '@temporalio/common';
-import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import type { NativeConnection, Worker } from '@temporalio/worker';
 import { HoldfastClient } from '../src/client/holdfast-client.js';
 import { type Config, describe, loadConfig, secretsOf } from '../src/config/index.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
@@ -14,18 +14,12 @@ import {
   type Waiting,
 } from './connect.js';
 import { builtBundlePath, createBillingWorker, createPaymentWorker } from './create-payment-worker.js';
-import { flowActivities } from './flow-activities.js';
+import { checkOwnWorker, createOwnWorker, type OwnWorker, ownDataConverter } from './own-worker.js';
 import { createProviders, rateLimits, unitTerms } from './providers.js';
 import { type OpenReferenceBook, openReferenceBook } from './reference-book.js';
 import { reportUnits } from './unit-metrics.js';
 
-/** A worker for workflows of yours, which may start Holdfast's flows as children: see `holdfast/workflows`. */
-export interface OwnWorker extends Pick<WorkerOptions, 'workflowsPath' | 'workflowBundle' | 'activities'> {
-  /** A queue of your own, not one of Holdfast's. */
-  taskQueue: string;
-  /** Other options of Temporal's `Worker.create`. */
-  options?: Partial<Omit<WorkerOptions, 'connection' | 'namespace' | 'taskQueue' | 'dataConverter'>>;
-}
+export type { OwnWorker } from './own-worker.js';
 
 export interface HoldfastWorkersOptions {
   own?: OwnWorker;
@@ -37,20 +31,22 @@ export interface HoldfastWorkers {
   /** Temporal's workers: those of the queues that HOLDFAST_TASK_QUEUES names, then your own. */
   readonly workers: readonly Worker[];
   readonly holdfast: HoldfastClient;
-  /** With these a further worker or client of yours shares connection and encryption. */
+  /**
+   * With these a further worker or client of yours shares connection and encryption. A further worker has not the
+   * activity by which `executeFlow` joins a flow: only `own` has.
+   */
   readonly connection: NativeConnection;
   readonly namespace: string;
   readonly dataConverter: DataConverter;
   /** Runs until all workers have stopped, then closes the connections. Rejects if a worker fails. */
   run(): Promise<void>;
-  /** Takes no new work. `run` resolves when calls under way have ended. */
+  /** Takes no new work, also before `run`, which resolves when calls under way have ended. */
   shutdown(): void;
 }
 
-/** @throws ConfigError, StartFault */
+/** @throws RangeError, ConfigError, StartFault */
 export async function createWorkers({ own, signal }: HoldfastWorkersOptions) {
-  if (own !== undefined && [PAYMENTS_TASK_QUEUE, BILLING_TASK_QUEUE].includes(own.taskQueue))
-    throw new RangeError(`own.taskQueue is "${own.taskQueue}", which Holdfast's own workers serve: name another queue`);
+  if (own !== undefined) await checkOwnWorker(own);
   const config = loadConfig(process.env);
   const logger = createLogger({ name: 'worker', level: config.logLevel, secrets: secretsOf(config) });
   for (const line of describe(config)) logger.info(line);
@@ -60,22 +56,19 @@ export async function createWorkers({ own, signal }: HoldfastWorkersOptions) {
   const { engine, dataConverter, referenceBook } = await connectChecked(config, { logger, stopping, ...waiting });
   const { namespace } = engine.client.options;
   const holdfast = new HoldfastClient(engine.client);
-  const workers = await workersOf(config, logger, { engine, dataConverter, referenceBook });
-  if (own !== undefined) {
-    const { taskQueue, activities, options, ...workflows } = own;
-    workers.push(
-      await Worker.create({
-        ...options,
-        ...workflows,
-        connection: engine.native,
-        namespace,
-        taskQueue,
-        dataConverter,
-        activities: { ...flowActivities(holdfast), ...activities },
-      }),
-    );
+  const workers: Worker[] = [];
+  const forOwn = ownDataConverter(dataConverter);
+  try {
+    workers.push(...(await workersOf(config, logger, { engine, dataConverter, referenceBook })));
+    if (own !== undefined) workers.push(await createOwnWorker(own, engine, forOwn, config.stopSeconds * 1_000));
+  } catch (error) {
+    await endUnused(workers);
+    await engine.close();
+    throw error;
   }
+  let isStopped = false;
   const shutdown = (): void => {
+    isStopped = true;
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
   return {
@@ -83,13 +76,16 @@ export async function createWorkers({ own, signal }: HoldfastWorkersOptions) {
     holdfast,
     connection: engine.native,
     namespace,
-    dataConverter,
+    dataConverter: forOwn,
     async run() {
+      const running = workers.map((worker) => worker.run());
+      if (isStopped) shutdown();
       try {
-        await Promise.all(workers.map((worker) => worker.run()));
+        await Promise.all(running);
       } finally {
         shutdown();
-        await Promise.allSettled(workers.map(untilStopped));
+        // One may have failed while others still stop: the connection must outlive them.
+        await Promise.allSettled(running);
         await engine.close();
       }
     },
@@ -97,10 +93,11 @@ export async function createWorkers({ own, signal }: HoldfastWorkersOptions) {
   } satisfies HoldfastWorkers;
 }
 
-/** One worker may have failed while others still stop: the connection must outlive them. */
-async function untilStopped(worker: Worker): Promise<void> {
-  while (!['STOPPED', 'FAILED', 'INITIALIZED'].includes(worker.getState()))
-    await new Promise((resolve) => setTimeout(resolve, 50));
+/** Only a worker that runs can be stopped, and the connection can't be closed before. */
+async function endUnused(workers: readonly Worker[]): Promise<void> {
+  const running = workers.map((worker) => worker.run());
+  for (const worker of workers) worker.shutdown();
+  await Promise.allSettled(running);
 }
 
 interface Connecting {
@@ -171,13 +168,18 @@ export async function workersOf(
     businessUnits: [...config.businessUnits.keys()],
   };
   const workers: Worker[] = [];
-  if (taskQueues !== 'billing') {
-    const observer = reportUnits({ ...reported, taskQueue: PAYMENTS_TASK_QUEUE });
-    workers.push(await createPaymentWorker({ ...deps, callsPerSecond: paymentsCallsPerSecond, observer }));
-  }
-  if (taskQueues !== 'payments') {
-    const observer = reportUnits({ ...reported, taskQueue: BILLING_TASK_QUEUE });
-    workers.push(await createBillingWorker({ ...deps, callsPerSecond: billingCallsPerSecond, observer }));
+  try {
+    if (taskQueues !== 'billing') {
+      const observer = reportUnits({ ...reported, taskQueue: PAYMENTS_TASK_QUEUE });
+      workers.push(await createPaymentWorker({ ...deps, callsPerSecond: paymentsCallsPerSecond, observer }));
+    }
+    if (taskQueues !== 'payments') {
+      const observer = reportUnits({ ...reported, taskQueue: BILLING_TASK_QUEUE });
+      workers.push(await createBillingWorker({ ...deps, callsPerSecond: billingCallsPerSecond, observer }));
+    }
+  } catch (error) {
+    await endUnused(workers);
+    throw error;
   }
   return workers;
 }

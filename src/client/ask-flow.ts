@@ -8,9 +8,9 @@ import { UPDATE_NAMES } from '../contract/names.js';
 import type { Unknown } from '../contract/outcome.js';
 import type { RiskOutcome } from '../contract/risk.js';
 import type { SubscriptionOutcome } from '../contract/subscription-commands.js';
-import type { Deadlines } from './deadlines.js';
+import { type Deadlines, DESCRIBE_MS } from './deadlines.js';
 import { decoded, SOON_MS, endsWithin, outcomeOfEndedFlow, stateOf } from './ended-flow.js';
-import { type HoldfastError, engineUnavailable, translate } from './errors.js';
+import { HoldfastError, engineUnavailable, translate } from './errors.js';
 import { type FlowRequest, startOptions } from './start-options.js';
 
 /** ms that the call may take beyond the flow's own wait: one slow round trip. */
@@ -43,15 +43,52 @@ export async function askFlow<Type extends AskableType>(
   request: FlowRequest<Type>,
   until: number,
 ): Promise<FlowOutcomes[Type]> {
+  return await ask(client, deadlines, request, until, { mayStart: true });
+}
+
+/**
+ * The same for a flow that is known to have been started: it only joins. If the flow is gone, its payment may have been
+ * made, and a new flow would make a second one.
+ * @throws HoldfastError `FlowNotFound` when the flow is gone; `ReferenceConflict` also when a workflow of another type
+ * has its workflow id; else as {@link askFlow}
+ */
+export async function joinFlow<Type extends AskableType>(
+  client: Client,
+  deadlines: Deadlines,
+  request: FlowRequest<Type>,
+  until: number,
+): Promise<FlowOutcomes[Type]> {
+  try {
+    return await ask(client, deadlines, request, until, { mayStart: false });
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.type !== 'FlowNotFound') throw error;
+    const { workflowId, subject } = request;
+    throw new HoldfastError(
+      'FlowNotFound',
+      `The flow of "${subject.reference}" (${workflowId}) was started before and is gone: it was deleted, or the ` +
+        'namespace no longer keeps it. Nothing is started in its place, since its payment may have been made: look the ' +
+        'payment up at the service before you ask for it under another reference',
+    );
+  }
+}
+
+async function ask<Type extends AskableType>(
+  client: Client,
+  deadlines: Deadlines,
+  request: FlowRequest<Type>,
+  until: number,
+  { mayStart }: { mayStart: boolean },
+): Promise<FlowOutcomes[Type]> {
   const { workflowId, fingerprint, subject } = request;
   const ended = async (): Promise<FlowOutcomes[Type]> =>
     (await outcomeOfEndedFlow(client, workflowId, fingerprint, subject.reference)) as FlowOutcomes[Type];
-  for (let started = false; ;) {
+  for (let started = !mayStart; ;) {
+    if (!mayStart) await requireFlow(client, deadlines, request);
     try {
-      const ask = started
+      const asked = started
         ? askOutcome(client, deadlines, request, until)
         : startAndAsk(client, deadlines, request, until);
-      const answer = decoded(await ask);
+      const answer = decoded(await asked);
       // A run that continues as new answers `unknown` early, so wait for the rest of the time in the next run.
       if (answer.status !== 'unknown' || until - Date.now() < LEAST_WAIT_MS) return answer;
       started = true;
@@ -66,10 +103,28 @@ export async function askFlow<Type extends AskableType>(
       if (!failure.askAgain && !notFound && !isFull) throw failure;
       if (Date.now() >= until) return await lastWord(client, request, failure, ended);
       // Repeat without a start if the flow exists: the server delays a second start within one second.
-      started = !notFound;
+      started = !notFound || !mayStart;
       if (await endsWithin(client, workflowId, SOON_MS)) return await ended();
     }
   }
+}
+
+/**
+ * Checks that the flow is there, open or ended. A workflow of another type takes no question, or answers another one.
+ * @throws HoldfastError `FlowNotFound`, `ReferenceConflict`, `EngineUnavailable`
+ */
+async function requireFlow(client: Client, deadlines: Deadlines, { type, workflowId, subject }: FlowRequest) {
+  const found = await deadlines
+    .within(Date.now() + DESCRIBE_MS, () => client.workflow.getHandle(workflowId).describe())
+    .catch((error: unknown) => {
+      const failure = translate(error, subject.reference);
+      throw failure === 'ended' ? engineUnavailable(subject.reference, `${workflowId} can't be read`) : failure;
+    });
+  if (found.type === type) return;
+  throw new HoldfastError(
+    'ReferenceConflict',
+    `"${workflowId}", the workflow id of this ${type}, belongs to a workflow of type "${found.type}": use another reference`,
+  );
 }
 
 /**

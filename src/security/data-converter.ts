@@ -18,11 +18,27 @@ export function createDataConverter(keyRing: KeyRing, options: EncryptionCodecOp
   return { ...converterPaths(), payloadCodecs: [new EncryptionCodec(keyRing, options)] };
 }
 
-/** Absolute paths of the converter modules next to this file: compiled, or sources in tests. */
-export function converterPaths(): { payloadConverterPath: string; failureConverterPath: string } {
-  const extension = extname(fileURLToPath(import.meta.url));
-  const pathOf = (name: string) => fileURLToPath(new URL(`./${name}${extension}`, import.meta.url));
+/** Absolute paths of modules. */
+export interface ConverterPaths {
+  payloadConverterPath: string;
+  failureConverterPath: string;
+}
+
+/** The converter modules next to this file: compiled, or sources in tests. */
+export function converterPaths(): ConverterPaths {
   return { payloadConverterPath: pathOf('payload-converter'), failureConverterPath: pathOf('failure-converter') };
+}
+
+/**
+ * The same for workflows of merchants. Who bundles these ahead gives them to `bundleWorkflowCode`; a worker refuses a
+ * bundle without them.
+ */
+export function ownConverterPaths(): ConverterPaths {
+  return { ...converterPaths(), payloadConverterPath: pathOf('own-payload-converter') };
+}
+
+function pathOf(name: string): string {
+  return fileURLToPath(new URL(`./${name}${extname(fileURLToPath(import.meta.url))}`, import.meta.url));
 }
 
 /**

@@ -1,11 +1,17 @@
 import { fileURLToPath } from 'node:url';
-import { createHoldfastWorkers } from 'holdfast/worker';
+import { bundleWorkflowCode } from '@temporalio/worker';
+import { ownConverterPaths, createHoldfastWorkers } from 'holdfast/worker';
 
-/** A process of a merchant's, with Holdfast's workers and one of its own. */
+const workflowsPath = fileURLToPath(new URL('shop-workflows.mjs', import.meta.url));
+const logger = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
+
+/** A process of a merchant's, with Holdfast's workers and one of its own, whose workflows may be bundled ahead. */
 const workers = await createHoldfastWorkers({
   own: {
     taskQueue: 'shop',
-    workflowsPath: fileURLToPath(new URL('../../docs/examples/shop/workflows.ts', import.meta.url)),
+    ...(process.env.SHOP_BUNDLES_AHEAD === '1'
+      ? { workflowBundle: await bundleWorkflowCode({ workflowsPath, ...ownConverterPaths(), logger }) }
+      : { workflowsPath }),
     activities: { ship: async (orderId) => `shipped ${orderId}` },
   },
 });

@@ -4,10 +4,11 @@ import { Client } from '@temporalio/client';
 import { ApplicationFailure, type Payload } from '@temporalio/common';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import fc from 'fast-check';
-import { isUndecodable } from '../../src/contract/payload-marks.js';
+import { isUndecodable, SEALED_METADATA, undecodable, UNDECODABLE_REASONS } from '../../src/contract/payload-marks.js';
 import { converterPaths, createDataConverter } from '../../src/security/data-converter.js';
 import { failureConverter } from '../../src/security/failure-converter.js';
 import { parseKeyRing } from '../../src/security/key-ring.js';
+import { payloadConverter as ownPayloadConverter } from '../../src/security/own-payload-converter.js';
 import { payloadConverter } from '../../src/security/payload-converter.js';
 
 const payload = (encoding: string, data: string): Payload => ({
@@ -60,6 +61,33 @@ describe('payloadConverter', () => {
         expect(value).toEqual(readingOf(encoding, data));
       }),
     );
+  });
+});
+
+describe('the payload converter of merchants', () => {
+  const sealed = (marker: object): Payload => ({
+    metadata: { encoding: Buffer.from('json/plain'), [SEALED_METADATA]: Buffer.from('1') },
+    data: Buffer.from(JSON.stringify(marker)),
+  });
+  const ELSEWHERE = ['unknown key id', 'authentication failed', 'unknown format'];
+
+  test.each(UNDECODABLE_REASONS)('leaves to another worker what only another may be able to decode: %s', (reason) => {
+    const read = () => ownPayloadConverter.fromPayload(sealed(undecodable(reason, 'k2')));
+    if (ELSEWHERE.includes(reason)) expect(read).toThrow(`can't decode a payload (${reason}`);
+    else expect(isUndecodable(read())).toBe(true);
+  });
+
+  test('reads everything else as Holdfast does: nothing that anybody can send fails a task for ever', () => {
+    const forged = payload('json/plain', JSON.stringify(undecodable('unknown key id', 'k2')));
+    for (const sent of [
+      forged,
+      payload('garbage', '?'),
+      payload('json/plain', '{bad'),
+      payload('json/plain', '[1]'),
+      {},
+    ])
+      expect(ownPayloadConverter.fromPayload(sent)).toEqual(payloadConverter.fromPayload(sent));
+    expect(ownPayloadConverter.toPayload([1])).toEqual(payloadConverter.toPayload([1]));
   });
 });
 
