@@ -23,7 +23,13 @@ const READERS: Readonly<Record<string, string>> = {
 };
 /** Given in another way: by a file, by the folder of the queue, by the Worker Controller. */
 const NOT_PASSED: Readonly<Record<string, readonly string[]>> = {
-  'holdfast-worker': ['HOLDFAST_BUSINESS_UNITS', 'HOLDFAST_TASK_QUEUES', 'TEMPORAL_WORKER_BUILD_ID'],
+  'holdfast-worker': [
+    'HOLDFAST_BUSINESS_UNITS',
+    'HOLDFAST_REFERENCE_BOOK_URL_FILE',
+    'HOLDFAST_TASK_QUEUES',
+    'TEMPORAL_WORKER_BUILD_ID',
+  ],
+  'holdfast-setup': ['HOLDFAST_REFERENCE_BOOK_URL_FILE'],
   'holdfast-webhook': ['HOLDFAST_BUSINESS_UNITS'],
   'holdfast-codec': ['HOLDFAST_CODEC_TOKEN', 'HOLDFAST_CODEC_UI_CAPABILITY'],
 };
