@@ -54,6 +54,11 @@ export class SandboxControl {
     return this.call('GET', `/sandbox/ledger${queryOf({ reconciliation_id: reconciliationId })}`);
   }
 
+  /** Returns the transactions of one payment, whatever their reconciliation ids, or those of the newest payments. */
+  ledgerOf({ paymentId, latest }: { paymentId?: string; latest?: number }): Promise<LedgerEntry[]> {
+    return this.call('GET', `/sandbox/ledger${queryOf({ payment_id: paymentId, latest: latest?.toString() })}`);
+  }
+
   addFault(fault: FaultInput): Promise<Fault> {
     return this.call('POST', '/sandbox/faults', fault);
   }
@@ -106,10 +111,23 @@ export class SandboxControl {
   }
 
   deliveries(
-    filter: { paymentId?: string; reconciliationId?: string; eventType?: string; status?: string } = {},
+    filter: {
+      paymentId?: string;
+      reconciliationId?: string;
+      eventType?: string;
+      status?: string;
+      /** So many of the newest. */
+      latest?: number;
+    } = {},
   ): Promise<DeliveryView[]> {
-    const { paymentId, reconciliationId, eventType, status } = filter;
-    const query = { payment_id: paymentId, reconciliation_id: reconciliationId, event_type: eventType, status };
+    const { paymentId, reconciliationId, eventType, status, latest } = filter;
+    const query = {
+      payment_id: paymentId,
+      reconciliation_id: reconciliationId,
+      event_type: eventType,
+      status,
+      latest: latest?.toString(),
+    };
     return this.call('GET', `/sandbox/deliveries${queryOf(query)}`);
   }
 

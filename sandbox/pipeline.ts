@@ -29,10 +29,25 @@ export function registerOperations(app: FastifyInstance, sandbox: Sandbox, route
     app.route({
       method: route.method,
       url: route.path,
-      handler: (request, reply) => serve(sandbox, inFlight, route, request, reply),
+      handler: (request, reply) => {
+        if (route.fromBrowsers === true) void reply.header('access-control-allow-origin', '*');
+        return serve(sandbox, inFlight, route, request, reply);
+      },
     });
+    if (route.fromBrowsers === true) app.options(route.path, async (_request, reply) => answerPreflight(route, reply));
   }
   app.setNotFoundHandler((request, reply) => serve(sandbox, inFlight, undefined, request, reply));
+}
+
+/** Faults do not meet a preflight, since no request of the service does. */
+function answerPreflight(route: Route, reply: FastifyReply): FastifyReply {
+  return reply
+    .code(204)
+    .header('access-control-allow-origin', '*')
+    .header('access-control-allow-methods', route.method)
+    .header('access-control-allow-headers', 'api-version, content-type, idempotency-key, public-key, x-svc-env')
+    .header('access-control-max-age', '600')
+    .send();
 }
 
 async function serve(

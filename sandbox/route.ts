@@ -36,6 +36,8 @@ export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   credentials: 'private' | 'public';
+  /** Shop pages call it from a buyer's browser, whatever their origin. */
+  fromBrowsers?: true;
   /** First API version that has it; undefined: all have it. */
   since?: ApiVersion;
   /** `since` was observed; the interface description names no version. */

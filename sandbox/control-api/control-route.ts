@@ -27,11 +27,22 @@ export function jsonOf(request: FastifyRequest): unknown {
   return value;
 }
 
-/** Only this machine may use the control API: it can set private keys and erase everything. */
-export function guardLoopback(app: FastifyInstance): void {
+/**
+ * Only this machine may use the control API: it can set private keys and erase everything. Web pages that are open on
+ * this machine may not: one whose name resolves to this machine is refused by its `Host`, any other by its `Origin`.
+ * @param publicUrl start of the links in answers, whose host is allowed too
+ */
+export function guardLoopback(app: FastifyInstance, publicUrl: () => string): void {
   app.addHook('onRequest', async (request) => {
     if (!isLoopback(request.socket.remoteAddress ?? '')) {
       throw new ControlError(403, ['the control API answers on loopback only']);
+    }
+    const { host = '', origin } = request.headers;
+    if (!LOOPBACK_HOST.test(host) && host !== hostOf(publicUrl())) {
+      throw new ControlError(403, [`Host: the control API is called by a loopback name, not ${JSON.stringify(host)}`]);
+    }
+    if (origin !== undefined && hostOf(origin) !== host) {
+      throw new ControlError(403, [`Origin: pages of ${JSON.stringify(origin)} may not use the control API`]);
     }
   });
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
@@ -49,6 +60,20 @@ export function notThere(reply: FastifyReply, what: string, id: string): Fastify
 
 function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.');
+}
+
+const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
+
+/** undefined for what is no URL, such as the origin `null`. */
+function hostOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).host : undefined;
+}
+
+/** Query parameter `latest`: so many of the newest, at most. undefined: all. Throws for anything else. */
+export function latestOf<T>(rows: Iterable<T>, latest: string | undefined): T[] {
+  if (latest === undefined) return [...rows];
+  if (!/^[1-9]\d{0,5}$/.test(latest)) throw new ControlError(400, ['latest: must be a whole number from 1 to 999999']);
+  return [...rows].slice(-Number(latest));
 }
 
 function sentence(issue: z.core.$ZodIssue): string {

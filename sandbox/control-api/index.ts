@@ -9,7 +9,7 @@ import { runRoutes, unitRoutes } from './run.js';
 export function registerControlApi(app: FastifyInstance, sandbox: Sandbox, reset: () => void): void {
   app.register(
     async (scope) => {
-      guardLoopback(scope);
+      guardLoopback(scope, () => sandbox.baseUrl);
       runRoutes(scope, sandbox, reset);
       ledgerRoutes(scope, sandbox);
       faultRoutes(scope, sandbox);

@@ -5,7 +5,7 @@ import { parseFault } from '../faults.js';
 import { RISK_STATUS } from '../mock-provider.js';
 import type { Payment, Transaction, TransactionKind } from '../records.js';
 import { settle } from '../settlement.js';
-import { notThere, controlBody, ControlError, jsonOf } from './control-route.js';
+import { notThere, controlBody, ControlError, jsonOf, latestOf } from './control-route.js';
 
 /** One money movement, requested or executed, as `GET /sandbox/ledger` shows it. */
 export interface LedgerEntry {
@@ -21,14 +21,22 @@ export interface LedgerEntry {
   created: string;
 }
 
+interface LedgerQuery {
+  reconciliation_id?: string;
+  payment_id?: string;
+  /** So many of the newest payments. */
+  latest?: string;
+}
+
 /** The kinds that start a payment's money movements: all others follow one of these. */
 const FIRST_KINDS: readonly TransactionKind[] = ['authorization', 'charge', 'credit'];
 
 export function ledgerRoutes(app: FastifyInstance, sandbox: Sandbox): void {
-  app.get<{ Querystring: { reconciliation_id?: string } }>('/ledger', async (request) => {
-    const wanted = request.query.reconciliation_id;
-    const payments =
-      wanted === undefined ? [...sandbox.store.payments.values()] : sandbox.store.paymentsWithReconciliationId(wanted);
+  app.get<{ Querystring: LedgerQuery }>('/ledger', async ({ query }) => {
+    const { reconciliation_id: wanted, payment_id: id, latest } = query;
+    const all =
+      wanted === undefined ? sandbox.store.payments.values() : sandbox.store.paymentsWithReconciliationId(wanted);
+    const payments = latestOf(all, latest).filter((payment) => id === undefined || payment.id === id);
     const entries = payments.flatMap((payment) => entriesOf(sandbox, payment));
     return wanted === undefined ? entries : entries.filter((entry) => entry.reconciliation_id === wanted);
   });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Sandbox } from '../context.js';
 import { endpointSchema, endpointView, putEndpoint } from '../webhook-endpoints.js';
 import type { Delivery } from '../webhook-records.js';
-import { notThere, controlBody, ControlError } from './control-route.js';
+import { notThere, controlBody, ControlError, latestOf } from './control-route.js';
 
 interface Filters {
   payment_id?: string;
@@ -13,9 +13,10 @@ interface Filters {
 }
 
 export function deliveryRoutes(app: FastifyInstance, { store, deliveries }: Sandbox): void {
-  app.get<{ Querystring: Filters }>('/deliveries', async ({ query }) =>
-    [...store.deliveries.values()].filter((delivery) => fits(delivery, query)).map(deliveryView),
-  );
+  app.get<{ Querystring: Filters & { latest?: string } }>('/deliveries', async ({ query: { latest, ...filters } }) => {
+    const fitting = [...store.deliveries.values()].filter((delivery) => fits(delivery, filters));
+    return latestOf(fitting, latest).map(deliveryView);
+  });
 
   app.get<{ Params: { id: string } }>('/deliveries/:id', async (request, reply) => {
     const { id } = request.params;

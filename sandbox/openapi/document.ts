@@ -131,7 +131,13 @@ const CONTROL_OPERATIONS: readonly ControlOperation[] = [
   { operation: 'reset', method: 'POST', path: '/sandbox/reset', request: settingsSchema, success: 200 },
   { operation: 'changeSettings', method: 'POST', path: '/sandbox/settings', request: settingsSchema, success: 200 },
   { operation: 'advanceClock', method: 'POST', path: '/sandbox/clock', request: clockSchema, success: 200 },
-  { operation: 'ledger', method: 'GET', path: '/sandbox/ledger', query: ['reconciliation_id'], success: 200 },
+  {
+    operation: 'ledger',
+    method: 'GET',
+    path: '/sandbox/ledger',
+    query: ['reconciliation_id', 'payment_id', 'latest'],
+    success: 200,
+  },
   {
     operation: 'completeTransaction',
     method: 'POST',
@@ -164,7 +170,7 @@ const CONTROL_OPERATIONS: readonly ControlOperation[] = [
     operation: 'listDeliveries',
     method: 'GET',
     path: '/sandbox/deliveries',
-    query: ['payment_id', 'reconciliation_id', 'event_type', 'status'],
+    query: ['payment_id', 'reconciliation_id', 'event_type', 'status', 'latest'],
     success: 200,
   },
   { operation: 'getDelivery', method: 'GET', path: '/sandbox/deliveries/{id}', success: 200 },

@@ -18,6 +18,7 @@ export const tokenRoutes: readonly Route[] = [
     method: 'POST',
     path: '/tokens',
     credentials: 'public',
+    fromBrowsers: true,
     request: (rules) => tokenSchema(rules),
     success: 201,
     handle: createToken,

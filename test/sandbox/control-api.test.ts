@@ -60,6 +60,29 @@ describe('the ledger', () => {
   });
 });
 
+describe('a part of the ledger', () => {
+  test('has one payment with all its transactions, or the newest payments', async () => {
+    const [first, second, third] = [await sandbox.charged(), await sandbox.charged(), await sandbox.charged()];
+    await sandbox.api.post(`/payments/${first.paymentId}/refunds`, { reconciliation_id: 'refund-1' });
+    const payments = async (filter: { paymentId?: string; latest?: number }) =>
+      (await sandbox.control.ledgerOf(filter)).map(({ kind, payment_id: id }) => [kind, id]);
+    expect(await payments({ paymentId: first.paymentId })).toEqual([
+      ['charge', first.paymentId],
+      ['refund', first.paymentId],
+    ]);
+    expect(await payments({ latest: 2 })).toEqual([
+      ['charge', second.paymentId],
+      ['charge', third.paymentId],
+    ]);
+    const [newest] = (await sandbox.control.deliveries()).slice(-1);
+    expect(await sandbox.control.deliveries({ latest: 1 })).toEqual([newest]);
+    for (const latest of ['0', '-1', 'x', '1e3']) {
+      const { status, body } = await sandbox.api.get(`/sandbox/ledger?latest=${latest}`);
+      expect([status, body['errors']]).toEqual([400, [expect.stringContaining('latest:')]]);
+    }
+  });
+});
+
 describe('time and settings', () => {
   test('pending charges follow the sandbox clock and the setting', async () => {
     const { paymentId, charge } = await sandbox.charged(PENDING_THEN_SUCCEED);
@@ -160,7 +183,7 @@ describe('business units', () => {
 
 test('the control API answers on loopback only', async () => {
   const app = Fastify();
-  guardLoopback(app);
+  guardLoopback(app, () => 'https://pay.example');
   app.get('/health', async () => 'ok');
   for (const [remoteAddress, status] of [
     ['127.0.0.1', 200],
@@ -173,5 +196,23 @@ test('the control API answers on loopback only', async () => {
   ] as const) {
     expect((await app.inject({ url: '/health', remoteAddress })).statusCode).toBe(status);
   }
+  await app.close();
+});
+
+test.each([
+  [{ host: 'localhost:4010' }, 200],
+  [{ host: '[::1]:4010' }, 200],
+  [{ host: 'pay.example' }, 200],
+  [{ host: '127.0.0.1:4010', origin: 'http://127.0.0.1:4010' }, 200],
+  [{ host: 'rebound.example:4010' }, 403],
+  [{ host: '127.0.0.1.rebound.example' }, 403],
+  [{ host: '127.0.0.1:4010', origin: 'http://127.0.0.1:4040' }, 403],
+  [{ host: '127.0.0.1:4010', origin: 'https://elsewhere.example' }, 403],
+  [{ host: '127.0.0.1:4010', origin: 'null' }, 403],
+])('the control API answers a request with %j with %i', async (headers, status) => {
+  const app = Fastify();
+  guardLoopback(app, () => 'https://pay.example');
+  app.post('/reset', async () => 'done');
+  expect((await app.inject({ method: 'POST', url: '/reset', headers })).statusCode).toBe(status);
   await app.close();
 });

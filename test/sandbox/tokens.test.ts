@@ -19,6 +19,21 @@ function tokenize(card: object, headers: Record<string, string | undefined> = {}
 }
 
 describe('tokens', () => {
+  test('are made from a page of any origin, refusals included, and nothing else is', async () => {
+    const origin = 'https://shop.example';
+    const asked = { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'public-key' };
+    const preflight = await sandbox.api.call('OPTIONS', '/tokens', undefined, asked);
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('public-key');
+    for (const card of [{}, { card_number: 'none' }]) {
+      expect((await tokenize(card, { origin })).headers.get('access-control-allow-origin')).toBe('*');
+    }
+    for (const path of ['/payments', '/sandbox/reset']) {
+      const { status, headers } = await sandbox.api.call('OPTIONS', path, undefined, asked);
+      expect([status >= 400, headers.get('access-control-allow-origin')]).toEqual([true, null]);
+    }
+  });
+
   test('a token has the observed keys in the observed order', async () => {
     const address = { country: 'USA', state: 'NY', city: 'New York', line1: 'Main St 1' };
     const made = await tokenize({ expiration_date: '1/27', credit_card_cvv: '123', billing_address: address });
