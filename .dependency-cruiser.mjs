@@ -82,6 +82,9 @@ const LAYERS = [
       'src/(client|contract|domain|security|webhook)/',
       'src/config/',
       'sandbox/control\\.ts$',
+      // The console lists flows as `holdfast list` does, and is a process as the others are.
+      'src/cli/(list|flow-row)\\.ts$',
+      'workers/process\\.ts$',
       'tools/',
       // Resolved to `dist/`, or, where nothing has been built yet, left as it is written: `../dist/`.
       '(\\.\\./)*dist/',

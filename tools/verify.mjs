@@ -23,6 +23,7 @@ const STEPS = [
   ['dead exports and files', () => bin('knip/bin/knip.js', '--no-progress')],
   ['types', () => bin('typescript/bin/tsc', '-p', '.')],
   ['types of workflows without Node', () => bin('typescript/bin/tsc', '-p', 'workflows')],
+  ["types of the console's page", () => bin('typescript/bin/tsc', '-p', 'tools/console/page')],
   ['build', () => script('build.mjs')],
   ['licences', () => script('check-licences.mjs')],
   ['lock file', () => script('check-lock.mjs')],

@@ -22,7 +22,7 @@ interface RunningService {
 }
 
 export interface ProcessOptions<C extends Settings> {
-  name: 'worker' | 'webhook' | 'codec';
+  name: 'worker' | 'webhook' | 'codec' | 'console';
   /** Throws ConfigError with every fault. */
   load: (env: NodeJS.ProcessEnv) => C;
   /** How long in ms it may take to stop. Default 8000. */

@@ -34,9 +34,10 @@ const FIRST_KINDS: readonly TransactionKind[] = ['authorization', 'charge', 'cre
 export function ledgerRoutes(app: FastifyInstance, sandbox: Sandbox): void {
   app.get<{ Querystring: LedgerQuery }>('/ledger', async ({ query }) => {
     const { reconciliation_id: wanted, payment_id: id, latest } = query;
-    const all =
-      wanted === undefined ? sandbox.store.payments.values() : sandbox.store.paymentsWithReconciliationId(wanted);
-    const payments = latestOf(all, latest).filter((payment) => id === undefined || payment.id === id);
+    const { store } = sandbox;
+    const named = id === undefined ? undefined : [store.payments.get(id) ?? []].flat();
+    const all = named ?? (wanted === undefined ? store.payments.values() : store.paymentsWithReconciliationId(wanted));
+    const payments = latestOf(all, latest);
     const entries = payments.flatMap((payment) => entriesOf(sandbox, payment));
     return wanted === undefined ? entries : entries.filter((entry) => entry.reconciliation_id === wanted);
   });

@@ -38,6 +38,7 @@ function contextOf(lines: string[], overrides: Partial<DemoContext> = {}): DemoC
     sandbox: { url: stack.sandboxUrl },
     webhook: { url: new URL(stack.webhookUrl).origin, endpoint: stack.webhookUrl },
     codec: { url: 'http://codec.test' },
+    console: { url: 'http://console.test' },
     stateDir,
     env: {
       HOLDFAST_API_BASE_URL: stack.sandboxUrl,

@@ -100,6 +100,7 @@ describe('npm start', () => {
     const { stack, file } = await startStack(stateDir, { HOLDFAST_SANDBOX_PORT: String(taken.port) });
     expect(file.processes.map(({ name }) => name).sort()).toEqual([
       'codec',
+      'console',
       'sandbox',
       'temporal',
       'webhook',
@@ -107,6 +108,8 @@ describe('npm start', () => {
     ]);
     const health = await fetch(`${file.sandbox?.url}/sandbox/health`);
     expect(health.status).toBe(200);
+    const page = await fetch(file.console?.url ?? '');
+    expect(await page.text()).toContain('Holdfast console');
     expect(stack.output()).toMatch(new RegExp(`HOLDFAST_SANDBOX_PORT \\(${taken.port} is taken: using \\d+\\)`));
     taken.free();
     expectNoSecretShown({ stack, file }, stateDir);

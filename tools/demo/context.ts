@@ -16,6 +16,8 @@ export interface DemoContext {
     endpoint: string;
   };
   codec: { url: string };
+  /** The page for people. */
+  console: { url: string };
   /** Absolute path. */
   stateDir: string;
   /** Environment of the stack's processes: Temporal's address, business units, encryption keys. Never print it. */

@@ -69,6 +69,7 @@ export function hintsOf(context: DemoContext, reports: readonly FlowReport[]): s
   const number = (wanted: FlowName): number => reports.findIndex(({ name }) => name === wanted) + 1;
   return [
     'Where to look next',
+    `   Pay in the browser:       ${context.console.url}`,
     `   Temporal UI, every flow:  ${uiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows`,
     `   With most to see:         ${number('worker-killed')}, whose history holds the task that died, and ${number('webhook-lost')}, with its polls`,
     `   The ledger as JSON:       ${context.sandbox.url}/sandbox/ledger`,

@@ -43,7 +43,15 @@ export async function startStack({ args, env, temporalPath }: StartOptions): Pro
       for (const line of bannerLines(settings, [config, codecConfig])) print(line);
       for (const line of ignoredSettings(env)) print(line);
       const uiCapability = codecConfig.codecUiCapability;
-      const stack = new Stack({ settings, uiCapability, temporalPath, env: children, runFile, say: print });
+      const stack = new Stack({
+        settings,
+        uiCapability,
+        temporalPath,
+        env: children,
+        runFile,
+        say: print,
+        console: true,
+      });
       return await serve(stack, TEXTS, async (interruption) => {
         const code = await run(stack, settings, wanted, interruption);
         if (interruption.signal.aborted) print('Stopping ...');
@@ -110,6 +118,7 @@ async function runDemo(stack: Stack, settings: StackSettings, signal: AbortSigna
     sandbox: { url: urlOf(settings, 'sandbox') },
     webhook: { url: urlOf(settings, 'webhook'), endpoint: webhookEndpoint(settings) },
     codec: { url: urlOf(settings, 'codec') },
+    console: { url: urlOf(settings, 'console') },
     stateDir: settings.stateDir,
     env: stack.env,
     worker: { kill: () => stack.worker.kill(), start: () => stack.worker.start() },

@@ -5,6 +5,8 @@ export interface PortSpec {
   name: string;
   setting: string;
   preferred: number;
+  /** Address that it listens on, if not that of the others. */
+  ip?: string;
 }
 
 export interface ChosenPort extends PortSpec {
@@ -18,9 +20,10 @@ export async function choosePorts(specs: readonly PortSpec[], ip: string): Promi
   const given = new Set<number>();
   const chosen: ChosenPort[] = [];
   for (const spec of specs) {
-    let port = spec.preferred === 0 || given.has(spec.preferred) ? undefined : await tryPort(spec.preferred, ip);
+    const on = spec.ip ?? ip;
+    let port = spec.preferred === 0 || given.has(spec.preferred) ? undefined : await tryPort(spec.preferred, on);
     const replaced = port === undefined && spec.preferred !== 0;
-    while (port === undefined || given.has(port)) port = await tryPort(0, ip);
+    while (port === undefined || given.has(port)) port = await tryPort(0, on);
     given.add(port);
     chosen.push({ ...spec, port, replaced });
   }

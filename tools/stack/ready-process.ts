@@ -14,6 +14,7 @@ export const PROGRAMS = {
   worker: 'workers/worker.js',
   webhook: 'workers/webhook.js',
   codec: 'workers/codec.js',
+  console: 'tools/console/main.js',
 } as const;
 export type ProgramName = keyof typeof PROGRAMS;
 

@@ -20,6 +20,7 @@ export interface RunFile {
   sandbox?: { url: string };
   webhook?: { url: string; metricsUrl: string };
   codec?: { url: string };
+  console?: { url: string };
   worker?: { metricsUrl: string };
 }
 

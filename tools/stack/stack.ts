@@ -31,6 +31,8 @@ export interface StackOptions {
   env: NodeJS.ProcessEnv;
   runFile: RunFile;
   say: (line: string) => void;
+  /** Runs the page for people too. Default false. */
+  console?: boolean;
   /** Starts each process in its own group, so Ctrl-C ends none of them before `stop`. Default false. */
   ownGroups?: boolean;
 }
@@ -74,7 +76,9 @@ export class Stack {
     const { settings, runFile } = this.#options;
     mkdirSync(join(settings.stateDir, 'logs'), { recursive: true });
     writeFileSync(temporalProfilePath(settings), temporalProfile(settings));
-    const withoutTemporal = [this.#ours('sandbox').start(), this.#ours('codec').start()];
+    const { console = false } = this.#options;
+    const names: ProgramName[] = ['sandbox', 'codec', ...(console ? (['console'] as const) : [])];
+    const withoutTemporal = names.map((name) => this.#ours(name).start());
     const withTemporal = this.#bootTemporal().then(async (changed) => {
       if (this.#stopping !== undefined) return;
       await Promise.all([
@@ -178,6 +182,7 @@ export class Stack {
       sandbox: { url: urlOf(settings, 'sandbox') },
       webhook: { url: urlOf(settings, 'webhook'), metricsUrl: `${urlOf(settings, 'webhookMetrics')}/metrics` },
       codec: { url: urlOf(settings, 'codec') },
+      ...(this.#options.console === true && { console: { url: urlOf(settings, 'console') } }),
       worker: { metricsUrl: `${urlOf(settings, 'workerMetrics')}/metrics` },
     });
   }
