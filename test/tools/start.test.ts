@@ -5,25 +5,10 @@ import { Client, Connection } from '@temporalio/client';
 import Database from 'libsql';
 import { describe, expect, test } from 'vitest';
 import { readNamespace } from '../../src/client/namespace.js';
-import { PORTS } from '../../tools/stack/settings.js';
 import { processIdentity, readRunFile, type RunFile } from '../../tools/stack/run-file.js';
-import { temporalCliPath } from '../support/temporal.js';
 import { until } from '../support/until.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { root, startScript, type Running } from './support.js';
-
-/** Every port is any free one: a stack of the developer may be running beside the tests. */
-function environment(stateDir: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(HOLDFAST|TEMPORAL)_/.test(name));
-  const ports = Object.values(PORTS).map(({ setting }) => [setting, '0']);
-  return {
-    ...Object.fromEntries(inherited),
-    ...Object.fromEntries(ports),
-    TEMPORAL_CLI_PATH: temporalCliPath(),
-    HOLDFAST_STATE_DIR: stateDir,
-    ...more,
-  };
-}
+import { root, stackEnvironment, startScript, type Running } from './support.js';
 
 interface Started {
   stack: Running;
@@ -31,7 +16,7 @@ interface Started {
 }
 
 async function startStack(stateDir: string, more: NodeJS.ProcessEnv = {}): Promise<Started> {
-  const stack = startScript([join(root, 'tools', 'start.mjs'), '--no-demo'], environment(stateDir, more));
+  const stack = startScript([join(root, 'tools', 'start.mjs'), '--no-demo'], stackEnvironment(stateDir, more));
   await stack.line('ready');
   const file = readRunFile(stateDir);
   if (file === undefined) throw new Error('no run.json');
@@ -114,7 +99,7 @@ describe('npm start', () => {
     taken.free();
     expectNoSecretShown({ stack, file }, stateDir);
 
-    const second = startScript([join(root, 'tools', 'start.mjs'), '--no-demo'], environment(stateDir));
+    const second = startScript([join(root, 'tools', 'start.mjs'), '--no-demo'], stackEnvironment(stateDir));
     expect((await second.ended).code).toBe(1);
     expect(second.output()).toMatch(/Holdfast already runs in this folder/);
 
@@ -142,7 +127,7 @@ describe('npm start', () => {
 
   test('Ctrl-C during the boot ends what was already started', async () => {
     const stateDir = temporaryFolder();
-    const stack = startScript([join(root, 'tools', 'start.mjs'), '--no-demo'], environment(stateDir));
+    const stack = startScript([join(root, 'tools', 'start.mjs'), '--no-demo'], stackEnvironment(stateDir));
     const file = await partOfBoot(stateDir);
     process.kill(groupOf(stack), 'SIGINT');
     expect(await stack.ended).toEqual({ code: 0, signal: null });
@@ -170,7 +155,7 @@ describe('npm start', () => {
   test('faults of the configuration are told all at once, before anything is started', async () => {
     const stateDir = temporaryFolder();
     const faults = { HOLDFAST_LOG_LEVEL: 'loud', HOLDFAST_API_VERSION: '9.9.9' };
-    const stack = startScript([join(root, 'tools', 'start.mjs'), '--no-demo'], environment(stateDir, faults));
+    const stack = startScript([join(root, 'tools', 'start.mjs'), '--no-demo'], stackEnvironment(stateDir, faults));
     expect((await stack.ended).code).toBe(1);
     expect(stack.output()).toMatch(/HOLDFAST_LOG_LEVEL="loud"/);
     expect(stack.output()).toMatch(/HOLDFAST_API_VERSION="9.9.9"/);

@@ -1,6 +1,6 @@
 // @ts-check
 import { call, tokenise } from './api.js';
-import { button, byId, element, sayAll, sayError } from './dom.js';
+import { button, byId, element, replaceIn, sayAll, sayError } from './dom.js';
 
 /** @typedef {import('../answers.ts').About} About */
 /** @typedef {import('../answers.ts').Done} Done */
@@ -114,10 +114,10 @@ async function send(request, open, changed) {
   say(`Holdfast is asked for ${request.reference} …`);
   const done = /** @type {Done} */ (await call('/api/checkout', { body: request.body }));
   byId('checkout-said').replaceChildren(element('p', {}, request.reference), sayAll(done.said));
-  byId('checkout-next').replaceChildren(
+  replaceIn(byId('checkout-next'), [
     button('Send the same request again', () => void again(request, open, changed), { id: 'checkout-again' }),
     button('Show the payment', () => open(done.workflowId), { id: 'checkout-show' }),
-  );
+  ]);
   // While the outcome is not known a new reference would be a second payment.
   if (done.isKnown) renew();
   followed = done.isKnown ? undefined : done.workflowId;
@@ -143,7 +143,7 @@ async function busy(form, work) {
   try {
     await work();
   } catch (error) {
-    byId('checkout-said').replaceChildren(sayError(error));
+    byId('checkout-said').replaceChildren(element('p', {}, valueOf('reference')), sayError(error));
   } finally {
     form.removeAttribute('aria-busy');
   }
@@ -171,5 +171,5 @@ function fill(id, options) {
 
 /** @param {string} id */
 function valueOf(id) {
-  return /** @type {HTMLSelectElement} */ (byId(id)).value;
+  return /** @type {HTMLSelectElement | HTMLInputElement} */ (byId(id)).value;
 }

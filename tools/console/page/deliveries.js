@@ -55,7 +55,7 @@ export function deliveryItem(delivery, where) {
 
 /** @param {DeliveryRow} delivery */
 function attemptsOf({ attempts }) {
-  return attempts === 1 ? 'sent once' : `sent ${attempts} times`;
+  return attempts === 0 ? 'not sent' : attempts === 1 ? 'sent once' : `sent ${attempts} times`;
 }
 
 /** @param {string} eventType */
@@ -67,7 +67,8 @@ function shortName(eventType) {
  * @param {DeliveryRow} delivery
  * @param {string} where
  */
-function resendButton({ id, eventType, reference }, where) {
+function resendButton({ id, eventType, reference, attempts, said }, where) {
+  if (attempts === 0 && said.tone === 'waiting') return '';
   const label = `Send ${shortName(eventType)} of ${reference ?? 'no reference'} again`;
   return button('Send again', () => void resend(id, label), { id: `resend-${where}-${id}`, 'aria-label': label });
 }

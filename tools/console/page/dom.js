@@ -49,7 +49,7 @@ export function show(place, value, render) {
   const text = JSON.stringify(value);
   if (shown.get(place) === text) return;
   shown.set(place, text);
-  keepFocus(() => place.replaceChildren(...render()));
+  replaceIn(place, render());
 }
 
 /**
@@ -59,34 +59,45 @@ export function show(place, value, render) {
  * @param {readonly Item[]} items
  * @param {(item: Item) => string} keyOf
  * @param {(item: Item) => HTMLElement} render
+ * @param {string} [none] shown in a list of `li` that has no items
  */
-export function showEach(list, items, keyOf, render) {
+export function showEach(list, items, keyOf, render, none) {
   const before = new Map(
     [...list.children].map((child) => [child.getAttribute('data-key'), /** @type {HTMLElement} */ (child)]),
   );
-  const children = items.map((item) => {
-    const text = JSON.stringify(item);
-    const known = before.get(keyOf(item));
+  const childOf = (/** @type {string} */ key, /** @type {unknown} */ value, /** @type {() => HTMLElement} */ make) => {
+    const text = JSON.stringify(value);
+    const known = before.get(key);
     if (known !== undefined && shown.get(known) === text) return known;
-    const made = render(item);
-    made.setAttribute('data-key', keyOf(item));
+    const made = make();
+    made.setAttribute('data-key', key);
     shown.set(made, text);
     return made;
-  });
+  };
+  const children = items.map((item) => childOf(keyOf(item), item, () => render(item)));
+  if (items.length === 0 && none !== undefined) {
+    children.push(childOf('', none, () => element('li', { class: 'hint' }, none)));
+  }
   const isSame = children.length === list.children.length && children.every((child, i) => child === list.children[i]);
-  if (!isSame) keepFocus(() => list.replaceChildren(...children));
+  if (!isSame) replaceIn(list, children);
 }
 
 /**
- * Replacing the element that has the focus would send the focus to the top of the page: it goes to the element of the
- * same id instead.
- * @param {() => void} change
+ * Replaces what a place shows. Were the focus in what goes, it would begin at the top of the page again: it goes to the
+ * element of the same id instead, or else to the heading of the section.
+ * @param {HTMLElement} place
+ * @param {(Node | string)[]} children
  */
-function keepFocus(change) {
-  const id = document.activeElement?.id;
-  change();
-  if (id === undefined || id === '' || document.activeElement?.id === id) return;
-  document.getElementById(id)?.focus({ preventScroll: true });
+export function replaceIn(place, children) {
+  const before = document.activeElement;
+  const hasFocus = before !== null && before !== place && place.contains(before);
+  place.replaceChildren(...children);
+  if (!hasFocus || place.contains(document.activeElement)) return;
+  const same = before.id === '' ? null : document.getElementById(before.id);
+  const heading = /** @type {HTMLElement | null | undefined} */ (
+    place.closest('section')?.querySelector('h2[tabindex]')
+  );
+  (same ?? heading)?.focus({ preventScroll: true });
 }
 
 const SIGNS = { good: '✓', bad: '✕', waiting: '…', person: '!', neutral: '–' };

@@ -31,9 +31,7 @@ let used = [];
 export function showFaults(faults) {
   used = faults.filter(({ isUsedUp }) => isUsedUp).map(({ id }) => id);
   byId('remove-used').hidden = used.length < 2;
-  const list = byId('planted');
-  showEach(list, faults, ({ id }) => id, itemOf);
-  if (faults.length === 0) list.replaceChildren(element('li', { class: 'hint' }, 'None: everything works.'));
+  showEach(byId('planted'), faults, ({ id }) => id, itemOf, 'None: everything works.');
 }
 
 /** @param {FaultRow} fault */
@@ -61,13 +59,11 @@ async function plant(kind, text) {
  */
 async function remove(id, text) {
   await act(() => call(`/api/faults/${encodeURIComponent(id)}`, { method: 'DELETE' }), `Removed: ${text}.`);
-  byId('faults-title').focus();
 }
 
 async function removeUsed() {
   const removals = used.map((id) => call(`/api/faults/${encodeURIComponent(id)}`, { method: 'DELETE' }));
   await act(() => Promise.all(removals), `Removed: ${removals.length} faults that were used up.`);
-  byId('faults-title').focus();
 }
 
 /**

@@ -50,7 +50,8 @@ async function start() {
   startClock(changed);
   startCheckout(about, open, changed);
   const named = decodeURIComponent(location.hash.slice(1));
-  if (/^(payment|subscription|risk|resolve)-/.test(named)) open(named);
+  // Other fragments are places of the page.
+  if (document.getElementById(named) === null && named !== '') open(named);
   for (;;) {
     const isAsked = new Promise((resolve) => {
       lookNow = () => {

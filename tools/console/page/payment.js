@@ -37,7 +37,7 @@ function close() {
   shown = undefined;
   markPayment(undefined);
   history.replaceState(null, '', ' ');
-  (opener ?? byId('payments')).focus();
+  (opener ?? byId('payments-title')).focus();
 }
 
 /** Reads the shown payment again. */
@@ -68,19 +68,10 @@ function render({ row, explained, offers, deliveries }) {
   ]);
   show(byId('payment-offers'), [workflowId, offers], () => offers.map((offer) => offerForm(workflowId, offer)));
   show(byId('payment-explained'), explained, () => explained.map((text) => element('p', { class: 'quote' }, text)));
-  showEach(byId('payment-steps'), steps, ({ transactionId }) => transactionId, stepOf);
-  if (steps.length === 0) {
-    const nothing = element('li', { class: 'hint' }, 'The ledger of the sandbox has nothing of it.');
-    byId('payment-steps').replaceChildren(nothing);
-  }
-  const webhooks = byId('payment-deliveries');
-  showEach(
-    webhooks,
-    deliveries,
-    ({ id }) => id,
-    (delivery) => deliveryItem(delivery, 'payment'),
-  );
-  if (deliveries.length === 0) webhooks.replaceChildren(element('li', { class: 'hint' }, 'None.'));
+  const nothing = 'The ledger of the sandbox has nothing of it.';
+  showEach(byId('payment-steps'), steps, ({ transactionId }) => transactionId, stepOf, nothing);
+  const webhook = (/** @type {PaymentDetails['deliveries'][number]} */ delivery) => deliveryItem(delivery, 'payment');
+  showEach(byId('payment-deliveries'), deliveries, ({ id }) => id, webhook, 'None.');
 }
 
 /** @param {Step} step */
