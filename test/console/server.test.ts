@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { FlowRow } from '../../src/cli/flow-row.js';
 import { paymentActionsWorkflowId, paymentWorkflowId } from '../../src/contract/names.js';
@@ -124,7 +125,13 @@ describe('a checkout', () => {
       expect(status).toBe(200);
       expect(body).toEqual({
         workflowId: paymentWorkflowId('shop-1'),
-        said: { what: 'Succeeded: 10.95 USD taken, known by the reply of the service', tone: 'good', toDo: 'Nothing.' },
+        status: 'succeeded',
+        said: {
+          what: 'Succeeded: 10.95 USD taken',
+          tone: 'good',
+          known: 'by the reply of the service',
+          toDo: 'Nothing.',
+        },
         isKnown: true,
       });
     }
@@ -290,4 +297,13 @@ test('deliveries are shown by what became of them', async () => {
     ['d-2', 'Accepted (answered 200)'],
     ['d-1', 'Lost by a fault: never sent'],
   ]);
+});
+
+test('neither the image nor the package has the console', () => {
+  const read = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+  const ignored = read('.dockerignore').split('\n');
+  expect(ignored.indexOf('tools/console')).toBeGreaterThan(ignored.indexOf('!tools'));
+  const { files } = JSON.parse(read('package.json')) as { files: string[] };
+  const holding = files.filter((path) => 'dist/tools/console/main.js'.startsWith(path) || path.includes('console'));
+  expect(holding).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { choosePorts, freePort } from '../../tools/stack/ports.js';
-import { readSettings, StackSettingsError } from '../../tools/stack/settings.js';
+import { readSettings, StackSettingsError, urlOf } from '../../tools/stack/settings.js';
 
 let holder: Server;
 let taken: number;
@@ -31,6 +31,15 @@ describe('the ports of the stack', () => {
     const chosen = await choosePorts([spec(preferred), spec(preferred), spec(0), spec(0)], '127.0.0.1');
     expect(new Set(chosen.map(({ port }) => port)).size).toBe(4);
     expect(chosen.map(({ replaced }) => replaced)).toEqual([false, true, false, false]);
+  });
+
+  test('the console stays on loopback, wherever the others listen', async () => {
+    const settings = await readSettings({ HOLDFAST_BIND_ADDRESS: '0.0.0.0', HOLDFAST_CONSOLE_PORT: '0' }, '/tmp/x');
+    expect(urlOf(settings, 'console')).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    const env = { HOLDFAST_BIND_ADDRESS: '127.0.0.2', HOLDFAST_CONSOLE_PORT: String(taken) };
+    const beside = await readSettings(env, '/tmp/x');
+    expect(urlOf(beside, 'sandbox')).toContain('127.0.0.2');
+    expect(beside.ports.console).toMatchObject({ replaced: true });
   });
 
   test('every port setting that is no port is told at once', async () => {

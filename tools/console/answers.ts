@@ -7,6 +7,8 @@ export type Tone = 'good' | 'bad' | 'waiting' | 'person' | 'neutral';
 export interface Said {
   what: string;
   tone: Tone;
+  /** How it is known. */
+  known?: string;
   /** undefined if it waits for nothing. */
   waitsFor?: string;
   toDo: string;
@@ -48,6 +50,8 @@ export interface PaymentRow {
   /** Kind of flow, such as "Charge". */
   name: string;
   amount?: string;
+  /** A word of the contract, by which a change is seen. */
+  status: string | null;
   said: Said;
   /** What a flow of commands to the same payment says, while it is busy. */
   actions?: Said;
@@ -108,6 +112,7 @@ export interface Overview {
 /** Answer to a checkout or a command. */
 export interface Done {
   workflowId: string;
+  status: string;
   said: Said;
   /** false: the outcome is not known yet. The same request, sent again, asks for it. */
   isKnown: boolean;

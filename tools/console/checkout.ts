@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { paymentWorkflowId, subscriptionWorkflowId } from '../../src/contract/names.js';
-import type { Done } from './answers.js';
+import type { Done, Said } from './answers.js';
 import { minorUnits, shortText } from './fields.js';
 import { type Holdfast, WAIT } from './holdfast.js';
 import { isKnown, sayOutcome } from './say-outcome.js';
@@ -36,7 +36,7 @@ export async function checkOut(holdfast: Holdfast, asked: z.output<typeof checko
   const purchase: Purchase = { reference, amount, currency, paymentMethod: { type: 'tokenized', token } };
   if (flow === 'subscribe') return await signUp(holdfast, purchase);
   const outcome = flow === 'charge' ? await holdfast.charge(purchase, WAIT) : await holdfast.authorize(purchase, WAIT);
-  return { workflowId: paymentWorkflowId(reference), said: sayOutcome(outcome), isKnown: isKnown(outcome) };
+  return doneBy(paymentWorkflowId(reference), outcome, sayOutcome(outcome));
 }
 
 /** Stores the card by a consent of the buyer, and bills it monthly from now on. */
@@ -47,11 +47,8 @@ async function signUp(holdfast: Holdfast, purchase: Purchase): Promise<Done> {
   if (stored.status !== 'stored') {
     const said = sayOutcome(stored);
     const toDo = isKnown(stored) ? 'Sign up again with another card.' : 'Send the same request again in a while.';
-    return {
-      workflowId: paymentWorkflowId(card.reference),
-      said: { ...said, what: `The card is not on file. ${said.what}`, toDo },
-      isKnown: isKnown(stored),
-    };
+    const what = `The card is not on file. ${said.what}`;
+    return doneBy(paymentWorkflowId(card.reference), stored, { ...said, what, toDo });
   }
   const { customerId, token, consentTransactionId } = stored;
   // Day and time are those of the consent, so that a repeated sign-up has the same terms.
@@ -75,5 +72,9 @@ async function signUp(holdfast: Holdfast, purchase: Purchase): Promise<Done> {
     WAIT,
   );
   const said = sayStatus(outcome.status, outcome.status === 'active' ? 'period' : null);
-  return { workflowId: subscriptionWorkflowId(reference), said, isKnown: isKnown(outcome) };
+  return doneBy(subscriptionWorkflowId(reference), outcome, said);
+}
+
+function doneBy(workflowId: string, outcome: { status: string }, said: Said): Done {
+  return { workflowId, status: outcome.status, said, isKnown: isKnown(outcome) };
 }

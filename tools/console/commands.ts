@@ -27,7 +27,7 @@ export async function sendCommand(
   const who = { commandId, who: 'the console', why: 'a person pressed the button' };
   if (command === 'cancel') {
     const { status } = await holdfast.subscription.cancel(reference, { ...who, when: 'now' });
-    return { said: sayStatus(status, null), isKnown: true };
+    return { status, said: sayStatus(status, null), isKnown: true };
   }
   const amount = asked.amount === undefined ? {} : { amount: minorUnits(asked.amount, currency) };
   const send = {
@@ -36,7 +36,7 @@ export async function sendCommand(
     refund: () => holdfast.refund({ payment: reference, ...who, ...amount }, WAIT),
   }[command];
   const outcome = await send();
-  return { said: sayCommand(NAMES[command], outcome), isKnown: isKnown(outcome) };
+  return { status: outcome.status, said: sayCommand(NAMES[command], outcome), isKnown: isKnown(outcome) };
 }
 
 const NAMES = { void: 'Void', capture: 'Capture', refund: 'Refund' } as const;

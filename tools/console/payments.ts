@@ -38,6 +38,7 @@ export function paymentRow(
     reference,
     name: Object.values(FLOWS).find((each) => each.type === type)?.name ?? type,
     ...(amount !== undefined && currency !== undefined && { amount: showMoney(amount, currency) }),
+    status: flow.status,
     said: sayFlow(flow),
     ...(isBusy && { actions: sayFlow(actions) }),
     since,

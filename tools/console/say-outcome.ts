@@ -20,7 +20,7 @@ export function sayOutcome(outcome: Outcome): Said {
   const money = showMoney(outcome.amount, outcome.currency);
   switch (outcome.status) {
     case 'succeeded':
-      return { ...said, what: `Succeeded: ${money} taken, known ${knownBy(outcome.evidence)}` };
+      return { ...said, what: `Succeeded: ${money} taken`, known: knownBy(outcome.evidence) };
     case 'declined':
       return { ...said, what: `Declined: ${reasonOf(outcome)}. Nothing was taken`, toDo: RETRY[outcome.retryable] };
     case 'notExecuted':

@@ -17,19 +17,22 @@ const HINTS = {
 /** @type {Sent | undefined} */
 let sent;
 
-/** Workflow id of the latest payment, while it still waits for something. @type {string | undefined} */
-let followed;
+/** The latest payment, as it is shown below the form. @type {Done | undefined} */
+let latest;
 
 /**
  * Shows what has become of the latest payment since it was answered.
  * @param {readonly import('../answers.ts').PaymentRow[]} payments
  */
 export function followCheckout(payments) {
-  const row = payments.find(({ workflowId }) => workflowId === followed);
-  if (row === undefined || row.said.tone === 'waiting') return;
-  followed = undefined;
+  const row = payments.find(({ workflowId }) => workflowId === latest?.workflowId);
+  if (latest === undefined || row === undefined || row.status === null || row.status === latest.status) return;
+  const isKnown = !['started', 'pending', 'unknown'].includes(row.status);
+  // The list may be older than the answer.
+  if (latest.isKnown && !isKnown) return;
+  if (isKnown && !latest.isKnown) renew();
+  latest = { ...latest, status: row.status, said: row.said, isKnown };
   byId('checkout-said').replaceChildren(element('p', {}, `${row.reference}: ${row.money}`), sayAll(row.said));
-  renew();
 }
 
 /**
@@ -88,7 +91,7 @@ async function pay(about, form, open, changed) {
   const [reference, fault] = [field('reference'), field('fault')];
   const text = JSON.stringify([...fields]);
   await busy(form, async () => {
-    followed = undefined;
+    latest = undefined;
     byId('checkout-next').replaceChildren();
     // Pressed again, with nothing changed: the same request, with the same token.
     if (sent?.form !== text) {
@@ -120,7 +123,7 @@ async function send(request, open, changed) {
   ]);
   // While the outcome is not known a new reference would be a second payment.
   if (done.isKnown) renew();
-  followed = done.isKnown ? undefined : done.workflowId;
+  latest = done;
   changed();
 }
 

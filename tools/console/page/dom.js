@@ -116,12 +116,13 @@ export function pill(tone, text) {
 }
 
 /**
- * What happened, what it waits for, what to do.
+ * What happened, how it is known, what it waits for, what to do.
  * @param {Said} said
  */
-export function sayAll({ what, tone, waitsFor, toDo }) {
+export function sayAll({ what, tone, known, waitsFor, toDo }) {
   const rows = [
     ['What happened', pill(tone, what)],
+    ...(known === undefined ? [] : [['Known', known]]),
     ...(waitsFor === undefined ? [] : [['It waits for', waitsFor]]),
     ['What to do', toDo],
   ];

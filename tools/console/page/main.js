@@ -49,6 +49,8 @@ async function start() {
   startFaults(about, changed);
   startClock(changed);
   startCheckout(about, open, changed);
+  // A form that is sent before its script listens would load the page again.
+  document.querySelector('main')?.removeAttribute('inert');
   const named = decodeURIComponent(location.hash.slice(1));
   // Other fragments are places of the page.
   if (document.getElementById(named) === null && named !== '') open(named);
