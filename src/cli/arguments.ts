@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { RETENTION_DAYS } from '../client/set-up-namespace.js';
 import { PAYMENT_STATUSES, WAITING_FOR } from '../contract/statuses.js';
 import { UsageError } from './errors.js';
+import type { ExportOptions } from './export.js';
 import { EVENT_STATUSES, type EventStatus, type ListEventsOptions } from './events.js';
 import type { ListOptions } from './visibility-query.js';
 
@@ -9,6 +10,7 @@ export type Request =
   | { command: 'help'; text: string }
   | { command: 'list'; json: boolean; options: ListOptions }
   | { command: 'show' | 'explain'; json: boolean; reference: string }
+  | { command: 'export'; json: boolean; options: ExportOptions }
   | { command: 'events list'; json: boolean; options: EventOptions }
   | { command: 'setup'; json: boolean; retentionDays: number }
   /** `events` as options: every event that matches them. */
@@ -27,11 +29,15 @@ interface Given {
   payment?: string;
   limit: number;
   retentionDays: number;
+  since: Date;
+  until?: Date;
 }
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 10_000;
 const MAX_RETENTION_DAYS = 36_500;
+/** ms. Visibility lags, by seconds as a rule. */
+const LISTED_AFTER_MS = 5 * 60_000;
 /** Maximum length of a search attribute on SQL databases, in characters. */
 const MAX_VALUE = 255;
 
@@ -70,7 +76,7 @@ export function parseRequest(args: readonly string[]): Request {
 }
 
 function addCommands(program: Command, faults: string[], ask: (request: Request) => void): void {
-  const { text, texts, oneOf, numberOf } = readers(faults);
+  const { text, texts, oneOf, numberOf, instantOf } = readers(faults);
   const json = (): boolean => program.opts<{ json?: true }>().json === true;
   const refuseNames = (command: Command, instead: string): void => {
     const names = command.args.map((name) => JSON.stringify(name)).join(', ');
@@ -112,6 +118,21 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
     .command('explain <reference>')
     .description('in a sentence: what it waits for, until when, what is safe to do')
     .action((reference: string) => ask({ command: 'explain', json: json(), reference }));
+
+  program
+    .command('export <file>')
+    .description('every run that has ended in a time, as lines of JSON, before Temporal forgets it')
+    .requiredOption('--since <instant>', 'such as 2027-01-31T00:00:00Z', instantOf('--since'))
+    .option(
+      '--until <instant>',
+      'default: five minutes ago, since what has just ended may not be listed',
+      instantOf('--until'),
+    )
+    .action((file: string, { since, until = new Date(Date.now() - LISTED_AFTER_MS) }: Given) => {
+      if (until <= since) faults.push(`--since must be before --until (${until.toISOString()})`);
+      if (until.getTime() > Date.now()) faults.push('--until lies in the future: what ends until then is not known');
+      ask({ command: 'export', json: json(), options: { file, since, until } });
+    });
 
   const events = program.command('events').description('webhooks that have found no flow');
   const withFilters = (command: Command): Command =>
@@ -199,6 +220,14 @@ function readers(faults: string[]) {
         }
         return [...earlier, value];
       },
+    instantOf: (option: string) => (value: string) => {
+      const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/.test(value)
+        ? new Date(value)
+        : undefined;
+      if (instant !== undefined && !Number.isNaN(instant.getTime())) return instant;
+      faults.push(`${option} ${JSON.stringify(value)}: use an instant with its zone, such as 2027-01-31T00:00:00Z`);
+      return new Date(0);
+    },
     numberOf: (option: string, most: number) => (value: string) => {
       const number = /^\d{1,5}$/.test(value) ? Number(value) : 0;
       if (number < 1 || number > most) {

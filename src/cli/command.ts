@@ -3,6 +3,7 @@ import { parseRequest, type Request } from './arguments.js';
 import { openEngine, type Engine, type Surroundings } from './engine.js';
 import { CommandError, messageOf, UsageError } from './errors.js';
 import { explainFlow } from './explain.js';
+import { exportRuns } from './export.js';
 import { replay, showEvents } from './event-commands.js';
 import { findFlow } from './find-flow.js';
 import { listFlows } from './list.js';
@@ -52,6 +53,7 @@ const KEYS = {
   list: 'notNeeded',
   show: 'needed',
   explain: 'needed',
+  export: 'needed',
   'events list': 'ifThere',
   'events replay': 'needed',
   setup: 'notNeeded',
@@ -73,6 +75,8 @@ async function run(engine: Engine, request: FlowRequest, options: CommandOptions
     case 'list':
       await list(engine, request, options);
       return 0;
+    case 'export':
+      return await exportClosed(engine, request, options);
     case 'events list':
       await showEvents(engine, request, options);
       return 0;
@@ -96,6 +100,24 @@ async function list(
   else if (rows.length > 0) print(asLines(flowTable(rows)));
   else printError(`No such flow in namespace "${namespace}" at ${address}.\n`);
   if (more) printError(`There are more than these ${rows.length}: narrow it down, or raise --limit.\n`);
+}
+
+/** Not all that has ended is in the file: exit code 1. */
+async function exportClosed(
+  { client }: Engine,
+  { options: asked, json }: Extract<FlowRequest, { command: 'export' }>,
+  { print, printError }: CommandOptions,
+): Promise<number> {
+  const exported = await exportRuns(client, asked);
+  const { file, runs, since, until, sha256, gone, undecoded } = exported;
+  if (json) print(asJson(exported));
+  else print(`${file}: ${runs} runs that ended from ${since} to ${until}, SHA-256 ${sha256}. Next: --since ${until}\n`);
+  if (gone.length > 0) printError(`Gone before they could be read: ${gone.map(printable).join(', ')}\n`);
+  if (undecoded.length > 0)
+    printError(
+      `Not decoded as a whole, give HOLDFAST_ENCRYPTION_KEYS the keys they had: ${undecoded.map(printable).join(', ')}\n`,
+    );
+  return gone.length + undecoded.length > 0 ? 1 : 0;
 }
 
 async function showOrExplain(

@@ -38,6 +38,11 @@ function runsOf(workflowIds: readonly string[]): string {
   return oneOf('WorkflowId', workflowIds);
 }
 
+/** Every run of ours that ended at `from` or later, and before `to`. */
+export function closedBetween(from: Date, to: Date): string {
+  return `${OURS} AND CloseTime >= "${from.toISOString()}" AND CloseTime < "${to.toISOString()}"`;
+}
+
 /** Every flow of one payment. */
 export function flowsOfPayment(paymentId: string): string {
   return `${OURS} AND PaymentId = ${quoted(paymentId)} AND ExecutionStatus != "ContinuedAsNew"`;

@@ -153,7 +153,7 @@ async function described(
 }
 
 /** Retention can delete a run that visibility still lists; the answer is then undefined. */
-async function unlessGone<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
+export async function unlessGone<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await ask();
   } catch (error) {

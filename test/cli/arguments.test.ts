@@ -38,7 +38,7 @@ describe('the command line', () => {
 
   test.each([
     [['lst'], ["unknown command 'lst' (Did you mean list?)"]],
-    [[], ['No command is given: use one of list, show, explain, events list, events replay, setup']],
+    [[], ['No command is given: use one of list, show, explain, export, events list, events replay, setup']],
     [['list', '--limit', '--json'], ["option '--limit <number>' argument missing"]],
     [['list', '--limit', '0'], ['--limit "0": use a number from 1 to 10000']],
     [['setup', 'shop'], ['setup takes no "shop": name the namespace in TEMPORAL_NAMESPACE']],
@@ -49,8 +49,21 @@ describe('the command line', () => {
     [['show'], ["missing required argument 'reference'"]],
     [['explain', 'a', 'b'], ["too many arguments for 'explain'. Expected 1 argument but got 2."]],
     [['show', 'order-1', '--stuck'], ["unknown option '--stuck'"]],
+    [['export', 'a.jsonl'], ["required option '--since <instant>' not specified"]],
+    [
+      ['export', 'a.jsonl', '--since', '2027-01-31'],
+      ['--since "2027-01-31": use an instant with its zone, such as 2027-01-31T00:00:00Z'],
+    ],
+    [
+      ['export', 'a.jsonl', '--since', '2026-02-01T00:00Z', '--until', '2026-01-01T00:00:00+01:00'],
+      ['--since must be before --until (2025-12-31T23:00:00.000Z)'],
+    ],
+    [
+      ['export', 'a.jsonl', '--since', '2026-01-01T00:00Z', '--until', '9999-01-01T00:00Z'],
+      ['--until lies in the future: what ends until then is not known'],
+    ],
     [['list', '--toString'], ["unknown option '--toString'"]],
-    [['events'], ['No command is given: use one of list, show, explain, events list, events replay, setup']],
+    [['events'], ['No command is given: use one of list, show, explain, export, events list, events replay, setup']],
     [['events', 'list', '3fa9c1d27b04'], ['events list takes no "3fa9c1d27b04": for one event use explain']],
     [['events', 'list', '--status', 'lost'], ['--status "lost": use one of parked, unclaimed, delivered']],
     [['events', 'list', '--all'], ["unknown option '--all'"]],

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import type { FlowRow } from '../../src/cli/flow-row.js';
 import { testDataConverter } from '../support/data-converter.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
@@ -150,5 +153,25 @@ describe('holdfast list', () => {
     const { code, out, err } = await holdfast(env, ['list', '--status', 'declined']);
     expect({ code, out }).toEqual({ code: 0, out: '' });
     expect(err).toContain(`in namespace "${env['TEMPORAL_NAMESPACE']}"`);
+  });
+});
+
+describe('holdfast export', () => {
+  test('writes what has ended, each run once, says where the next one begins, and needs the keys', async () => {
+    const file = join(temporaryFolder(), 'export.jsonl');
+    const until = new Date().toISOString();
+    const asked = ['export', file, '--since', PAST.toISOString(), '--until', until];
+    const { code, out, err } = await holdfast(env, asked);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(/: 2 runs that ended from .*, SHA-256 [0-9a-f]{64}\. Next: --since /);
+    expect(out).toContain(`Next: --since ${until}`);
+    const lines = readFileSync(file, 'utf8').trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { workflowId: 'payment-dead', type: 'credit', commands: [{ name: 'terminate', why: 'wrong button' }] },
+      { workflowId: 'payment-again', execution: 'TERMINATED', commands: [{ name: 'terminate' }] },
+    ]);
+    expect(await holdfast(env, asked)).toMatchObject({ code: 1, err: expect.stringContaining('exists already') });
+    const keyless = { ...env, HOLDFAST_ENCRYPTION_KEYS: '' };
+    expect(await holdfast(keyless, asked)).toMatchObject({ code: 1, err: expect.stringContaining('is not set') });
   });
 });

@@ -5,6 +5,7 @@
 
 /** Files that run only in the full run, with the reason. A file that is named on the command line always runs. */
 export const ONLY_AT_FULL_COUNTS = {
+  'activities/reference-book': 'what the workflow is told; simulation/rules/reference-book shows what it does then',
   'activities/every-failure':
     'every answer in every version; activities/classification and the provider tests show the rules',
   'console/in-a-browser':
@@ -35,6 +36,7 @@ export const ONLY_AT_FULL_COUNTS = {
   'reference-book/on-temporal':
     'a PostgreSQL, a worker and a real server; simulation/rules/reference-book shows the flows',
   'reference-book/postgres': 'starts a PostgreSQL; simulation/rules/reference-book shows what flows do with a book',
+  'simulation/rules/export': 'cli/list exports what has ended on a real server',
   'simulation/campaign-other-half': 'simulation/campaign runs all that a short run has',
   'workers/awaits-setup':
     'on real processes; client/{namespace,set-up-namespace} have every fault, workers/check-namespace a server',

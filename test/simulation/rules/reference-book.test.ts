@@ -29,7 +29,7 @@ const book = new ReferenceBookInMemory();
 let suggestRunAfter = 4_096;
 const time = sharedTime({ billing: true }, { referenceBook: book, suggestRunAfter: () => suggestRunAfter });
 /** Charges always, the others in turn. */
-const SOME = FLOW_TYPES.filter((type, index) => type === 'charge' || inTurn(3)(index));
+const SOME = FLOW_TYPES.filter((type, index) => type === 'charge' || inTurn(4)(index));
 /** These read the payment of the earlier flow; the others refuse. */
 const READING: readonly FlowType[] = ['charge', 'authorizeAndCapture', 'credit'];
 
@@ -50,7 +50,7 @@ function withoutAge(reply: AppReply): AppReply {
 }
 
 describe('a reference whose flow Temporal has forgotten', () => {
-  test.each(FLOW_TYPES)('moves no money a second time: %s', async (type) => {
+  test.each(SOME)('moves no money a second time: %s', async (type) => {
     const input = await inputOf(time, type);
     const first = await beginFlow(time, type, input);
     const { status, transactionId } = (await first.outcome()) as { status: string; transactionId?: string };
@@ -187,7 +187,7 @@ describe('the flow that has claimed its reference', () => {
     expect(await movements(time, input.reference)).toEqual(DONE.charge);
   });
 
-  test('is the same in the run that continues it, for the payment of the next hold', async () => {
+  atFullCounts('is the same in the run that continues it, for the payment of the next hold', async () => {
     suggestRunAfter = 12;
     const card = await storedInSkippedTime(time);
     const cardOnFile = { entryMode: 'cof_cardholder_initiated_transaction' } as const;
