@@ -55,9 +55,10 @@ const untilSaid = (text: string | RegExp): Promise<void> =>
 const reference = (): Promise<string> => page.locator('#reference').inputValue();
 
 /** Fills the form in by mouse, presses the button and returns the reference. */
-async function pay(choices: { fault?: string; card?: string; flow?: string } = {}): Promise<string> {
-  const { flow = 'Charge', card = '4111111111111111', fault = '' } = choices;
+async function pay(choices: { amount?: string; fault?: string; card?: string; flow?: string } = {}): Promise<string> {
+  const { amount = '60.00', flow = 'Charge', card = '4111111111111111', fault = '' } = choices;
   await page.getByLabel(flow, { exact: true }).check();
+  await page.getByLabel('Amount', { exact: true }).fill(amount);
   await page.getByLabel('Mock card').selectOption(card);
   await page.getByLabel('Let something go wrong').selectOption(fault);
   const name = await reference();
@@ -104,17 +105,6 @@ withBrowser('the console in Chromium', () => {
     expect(await said()).toContain('The same card may be tried again under a new reference');
     expect(await moneyOf(name)).toEqual(['charge Failed 6000 EUR']);
     await page.getByRole('row', { name }).getByText('no money moved').waitFor();
-  });
-
-  test('takes the money once though the reply is lost, and though the same request is sent again', async () => {
-    const name = await pay({ fault: 'replyLost' });
-    await untilSaid('sent 2 times under one key');
-    await page.getByRole('button', { name: 'Send the same request again' }).click();
-    await untilSaid('Succeeded: 60.00 EUR taken');
-    expect(await focused(page)).toBe('button Send the same request again');
-    expect(await moneyOf(name)).toEqual(['charge Succeed 6000 EUR']);
-    await page.getByText(`${name}*: used up`).waitFor();
-    await picture('console-checkout');
   });
 
   test('follows a pending payment to its end, and a second press meanwhile is the same payment', async () => {
@@ -181,6 +171,7 @@ withBrowser('the console in Chromium', () => {
     await page.getByText('Capture of 80.00 EUR: succeeded').waitFor();
     // The form of the capture has gone, with the focus in it.
     await expect.poll(() => focused(page)).toBe('h2 order-1002');
+    await page.getByLabel('EUR to refund').waitFor();
     await tabTo(page, /^input EUR to refund$/);
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.type('45.00');
@@ -198,6 +189,17 @@ withBrowser('the console in Chromium', () => {
     await tabTo(page, /^button Close/);
     await page.keyboard.press('Enter');
     expect(await focused(page)).toBe('button order-1002');
+  });
+
+  test('takes the money once though the reply is lost, and though the same request is sent again', async () => {
+    const name = await pay({ fault: 'replyLost' });
+    await untilSaid('sent 2 times under one key');
+    await page.getByRole('button', { name: 'Send the same request again' }).click();
+    await untilSaid('Succeeded: 60.00 EUR taken');
+    expect(await focused(page)).toBe('button Send the same request again');
+    expect(await moneyOf(name)).toEqual(['charge Succeed 6000 EUR']);
+    await page.getByText(`${name}*: used up`).waitFor();
+    await picture('console-checkout');
   });
 
   test('signs up for a subscription, whose first month is billed, and cancels it', async () => {
@@ -223,11 +225,9 @@ withBrowser('the console in Chromium', () => {
   });
 
   test('tells a fault of the form by its field, and nothing is paid', async () => {
-    await page.locator('#amount').fill('1,5x');
-    const name = await pay();
+    const name = await pay({ amount: '1,5x' });
     await untilSaid('amount: "1,5x" is not a decimal number');
     expect(await moneyOf(name)).toEqual([]);
-    await page.locator('#amount').fill('60.00');
   });
 
   test('has a name for every control, texts that can be read in light and dark, and no error', async () => {

@@ -69,7 +69,7 @@ export function startCheckout(about, open, changed) {
   renew();
   if (about.off !== undefined) {
     for (const field of form.elements) field.setAttribute('disabled', '');
-    byId('checkout-said').replaceChildren(element('p', {}, about.off));
+    byId('tagline').textContent = about.off;
     return;
   }
   form.addEventListener('submit', (event) => {

@@ -139,7 +139,7 @@ async function sendCommand(workflowId, body) {
     const done = /** @type {import('../answers.ts').Done} */ (
       await call(`/api/flows/${encodeURIComponent(workflowId)}/commands`, { body })
     );
-    place.replaceChildren(sayAll(done.said));
+    place.replaceChildren(element('p', {}, 'The command:'), sayAll(done.said));
   } catch (error) {
     place.replaceChildren(sayError(error));
   }
