@@ -202,6 +202,28 @@ describe('a payment', () => {
     expect(deliveries).toMatchObject([{ id: 'd-1', said: { what: 'Accepted (answered 200)' } }]);
   });
 
+  test('that is held offers its capture and void, and one whose hold has expired holds nothing', async () => {
+    const hold = { type: 'authorizeAndCapture', status: 'authorized', waitingFor: 'capture', execution: 'running' };
+    rows = [flow(hold)];
+    sandbox.entries = [entry('authorization', 6_000)];
+    const { workflowId } = rows[0] as FlowRow;
+    const held = (await call(`/api/flows/${workflowId}`)).body as PaymentDetails;
+    expect([held.row.money, held.offers.map(({ command }) => command)]).toEqual([
+      '60.00 USD held',
+      ['capture', 'void'],
+    ]);
+    rows = [flow({ ...hold, status: 'expired', execution: 'completed' })];
+    const expired = (await call(`/api/flows/${workflowId}`)).body as PaymentDetails;
+    expect([expired.row.money, expired.offers]).toEqual(['no money moved', []]);
+  });
+
+  test('offers nothing twice: a refund that is pending counts', async () => {
+    rows = [flow({})];
+    sandbox.entries = [entry('charge', 6_000), entry('refund', 2_500, 'Pending')];
+    const { offers } = (await call(`/api/flows/${paymentWorkflowId('shop-1')}`)).body as PaymentDetails;
+    expect(offers).toMatchObject([{ most: '35.00' }]);
+  });
+
   test('has the commands to it in one row, while they are busy', async () => {
     const busy = { type: 'paymentActions', status: 'refunding', waitingFor: 'provider', execution: 'running' };
     rows = [flow({}), flow({ ...busy, workflowId: paymentActionsWorkflowId('p-1') })];
