@@ -3,10 +3,20 @@ import type { FlowRow } from '../../src/cli/flow-row.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';
 import type { LedgerEntry } from '../../tools/audit/ledger.js';
 import type { About } from '../../tools/console/answers.js';
-import type { ConsoleParts } from '../../tools/console/server.js';
+import { createConsole, type ConsoleParts } from '../../tools/console/server.js';
+import { InMemoryHoldfast } from '../../tools/testing/in-memory-holdfast.js';
 
 /** Port that requests name. Nothing listens. */
 export const PORT = 4040;
+export const OWN = `http://127.0.0.1:${PORT}`;
+
+export const CHECKOUT = {
+  flow: 'charge',
+  reference: 'shop-1',
+  amount: '10.95',
+  currency: 'USD',
+  token: '5a1e8bd4-7a3e-4c8a-9c5f-0d9f3c3f6a11',
+};
 
 export const ABOUT: About = {
   sandboxUrl: 'http://127.0.0.1:4010',
@@ -81,7 +91,7 @@ export function delivery(changes: Partial<DeliveryView> = {}): DeliveryView {
 type Faults = Awaited<ReturnType<SandboxControl['faults']>>;
 
 /** Keeps what it is asked to do. */
-export class FakeSandbox implements Pick<SandboxControl, keyof ConsoleParts['sandbox']> {
+class FakeSandbox implements Pick<SandboxControl, keyof ConsoleParts['sandbox']> {
   readonly calls: unknown[][] = [];
   entries: LedgerEntry[] = [];
   events = [delivery()];
@@ -137,5 +147,44 @@ export class FakeSandbox implements Pick<SandboxControl, keyof ConsoleParts['san
 
   #check(): void {
     if (this.fails !== undefined) throw this.fails;
+  }
+}
+
+/** The server with what it uses in memory. It does not listen, so there is nothing to close. */
+export class TestConsole {
+  readonly sandbox = new FakeSandbox();
+  readonly holdfast = new InMemoryHoldfast();
+  /** Flows as visibility has them. */
+  rows: FlowRow[] = [];
+  /** What it has logged. */
+  readonly errors: unknown[][] = [];
+  readonly server: ReturnType<typeof createConsole>;
+
+  constructor(about: Partial<About> = {}) {
+    const explain = async (ref: unknown): Promise<string> => `explained ${JSON.stringify(ref)}`;
+    this.server = createConsole({
+      // What a card on file and a subscription need is tested against a real stack.
+      holdfast: Object.assign(this.holdfast, { explain }) as unknown as ConsoleParts['holdfast'],
+      flows: {
+        list: async () => this.rows,
+        find: async (workflowId) => this.rows.find((row) => row.workflowId === workflowId),
+      },
+      sandbox: this.sandbox,
+      about: { ...ABOUT, ...about },
+      linkTo: (workflowId) => `http://ui/${workflowId}`,
+      logger: { error: (...said: unknown[]) => void this.errors.push(said) } as unknown as ConsoleParts['logger'],
+      port: PORT,
+    });
+  }
+
+  /** Calls it as its own page does. */
+  async call(
+    url: string,
+    payload?: object,
+    method: 'GET' | 'POST' | 'DELETE' = payload ? 'POST' : 'GET',
+  ): Promise<{ status: number; body: unknown }> {
+    const headers = { host: `127.0.0.1:${PORT}`, ...(method !== 'GET' && { origin: OWN }) };
+    const answer = await this.server.inject({ method, url, headers, ...(payload !== undefined && { payload }) });
+    return { status: answer.statusCode, body: answer.json<unknown>() };
   }
 }

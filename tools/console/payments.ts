@@ -31,11 +31,13 @@ export function paymentRow(
   actions: FlowRow | undefined,
   linkTo: LinkTo,
 ): PaymentRow {
-  const { workflowId, reference, type, amount, currency, since, dueAt, execution } = flow;
+  const { workflowId, type, amount, currency, since, dueAt, execution } = flow;
+  const isEvent = type === 'parkedEvent';
   const isBusy = actions !== undefined && actions.execution === 'running' && actions.status !== 'idle';
   return {
     workflowId,
-    reference,
+    // So much of an event's hash suffices for the commands.
+    reference: isEvent ? flow.reference.slice(0, 12) : flow.reference,
     name: Object.values(FLOWS).find((each) => each.type === type)?.name ?? type,
     ...(amount !== undefined && currency !== undefined && { amount: showMoney(amount, currency) }),
     status: flow.status,
@@ -43,8 +45,9 @@ export function paymentRow(
     ...(isBusy && { actions: sayFlow(actions) }),
     since,
     ...(dueAt !== null && execution === 'running' && { dueAt }),
-    steps: stepsOf(ledger),
-    money: sayMoney(ledger, execution === 'running'),
+    // The money of its payment is not the event's.
+    steps: isEvent ? [] : stepsOf(ledger),
+    money: isEvent ? '' : sayMoney(ledger, execution === 'running'),
     uiUrl: linkTo(workflowId),
   };
 }

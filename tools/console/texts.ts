@@ -79,7 +79,7 @@ export function forOperator(said: Said): Said {
   return {
     ...said,
     tone: 'person',
-    toDo: 'A person must look: npx holdfast explain says what is safe, npx holdfast settle ends it.',
+    toDo: 'A person must look: the flow’s own words, and npx holdfast explain, say what is safe.',
   };
 }
 

@@ -9,7 +9,7 @@ export const ONLY_AT_FULL_COUNTS = {
   'activities/every-failure':
     'every answer in every version; activities/classification and the provider tests show the rules',
   'console/in-a-browser':
-    'boots a stack, and a browser that CI installs; console/server has the refusals and the answers',
+    'boots a stack, and a browser that CI installs; console/guard has the refusals, console/server the answers',
   'demo/demo': 'boots the whole demo; npm start shows it to everybody',
   'guarantees/events-through-any-outage':
     'on real processes; simulation/campaign has handlers and engines away, webhook/process a real one',

@@ -58,7 +58,13 @@ function render({ row, explained, offers, deliveries }) {
   show(byId('payment-title'), reference, () => [reference]);
   const all = [said, ...(actions === undefined ? [] : [actions])];
   show(byId('payment-said'), [workflowId, all, money], () => [
-    element('p', {}, [name, amount].filter(Boolean).join(' of '), ': ', element('strong', {}, money)),
+    element(
+      'p',
+      {},
+      [name, amount].filter(Boolean).join(' of '),
+      money === '' ? '' : ': ',
+      element('strong', {}, money),
+    ),
     ...all.map(sayAll),
   ]);
   show(byId('payment-links'), uiUrl, () => [
