@@ -1,10 +1,8 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ABOUT, CHECKOUT, OWN, PORT, TestConsole } from './parts.js';
 
-let at: TestConsole;
-beforeEach(() => {
-  at = new TestConsole();
-});
+/** What is refused leaves nothing behind, so all share it. */
+const at = new TestConsole();
 
 describe('requests that a page of another site can make a browser send', () => {
   const json = { 'content-type': 'application/json' };

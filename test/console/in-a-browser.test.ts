@@ -177,7 +177,7 @@ withBrowser('the console in Chromium', () => {
     await page.keyboard.type('45.00');
     await page.keyboard.press('Enter');
     await page.getByText('Refund of 45.00 EUR: succeeded').waitFor();
-    await page.locator('#payment-said').getByText('80.00 EUR taken, 45.00 EUR given back').waitFor();
+    await page.locator('#payment-said').getByText('80.00 EUR taken, 45.00 EUR refunded').waitFor();
     const entries = await sandbox.ledgerOf({ latest: 1 });
     expect(entries.map(({ kind, amount, status }) => [kind, amount, status])).toEqual([
       ['authorization', 12_000, 'Succeed'],

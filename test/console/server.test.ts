@@ -87,8 +87,8 @@ describe('a payment', () => {
     const { row, explained, offers, deliveries } = body as PaymentDetails;
     expect(row.steps.map(({ kind, after }) => [kind, after])).toEqual([
       ['charge', '60.00 USD taken'],
-      ['refund', '60.00 USD taken, 40.00 USD given back'],
-      ['refund', '60.00 USD taken, 40.00 USD given back'],
+      ['refund', '60.00 USD taken, 40.00 USD refunded'],
+      ['refund', '60.00 USD taken, 40.00 USD refunded'],
     ]);
     expect(offers).toMatchObject([{ command: 'refund', most: '20.00', currency: 'USD' }]);
     expect(explained).toEqual([`explained {"workflowId":"${workflowId}"}`]);

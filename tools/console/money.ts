@@ -6,7 +6,7 @@ import type { Step, Tone } from './answers.js';
 interface Sums {
   held: number;
   taken: number;
-  givenBack: number;
+  refunded: number;
   /** By credits: money that went to a card without an earlier payment. */
   sent: number;
 }
@@ -43,31 +43,31 @@ function sumsOf(ledger: readonly LedgerEntry[]): Sums {
   const held = moved
     .filter(({ kind, payment_id: id }) => kind === 'authorization' && !endedHolds.has(id))
     .reduce((total, { amount }) => total + amount, 0);
-  return { held, taken: sum('charge', 'capture'), givenBack: sum('refund'), sent: sum('credit') };
+  return { held, taken: sum('charge', 'capture'), refunded: sum('refund'), sent: sum('credit') };
 }
 
-/** "10.95 USD taken, 5.00 USD given back". All entries have one currency: a flow has one. */
+/** "10.95 USD taken, 5.00 USD refunded". All entries have one currency: a flow has one. */
 export function sayMoney(ledger: readonly LedgerEntry[], isHeld = true): string {
   const currency = ledger[0]?.currency;
   if (currency === undefined) return 'no money moved';
-  const { held, taken, givenBack, sent } = sumsOf(ledger);
+  const { held, taken, refunded, sent } = sumsOf(ledger);
   const parts = [
     [isHeld ? held : 0, 'held'],
     [taken, 'taken'],
-    [givenBack, 'given back'],
+    [refunded, 'refunded'],
     [sent, 'sent to the card'],
   ] as const;
   const said = parts.filter(([amount]) => amount > 0).map(([amount, word]) => `${showMoney(amount, currency)} ${word}`);
   return said.length === 0 ? 'no money moved' : said.join(', ');
 }
 
-/** What can still be given back, as a decimal; undefined if nothing can. */
+/** What can still be refunded, as a decimal; undefined if nothing can. */
 export function refundable(ledger: readonly LedgerEntry[]): { most: string; currency: string } | undefined {
   const currency = ledger[0]?.currency;
-  const { taken, givenBack } = sumsOf(ledger);
+  const { taken, refunded } = sumsOf(ledger);
   const pending = ledger
     .filter(({ kind, status }) => kind === 'refund' && status === 'Pending')
     .reduce((total, { amount }) => total + amount, 0);
-  const left = taken - givenBack - pending;
+  const left = taken - refunded - pending;
   return currency === undefined || left <= 0 ? undefined : { most: minorUnitsToDecimal(left, currency), currency };
 }
