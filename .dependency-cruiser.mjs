@@ -72,7 +72,7 @@ const LAYERS = [
   {
     name: 'testing',
     files: 'tools/testing/',
-    mayImport: ['src/(client|config|contract)/', 'sandbox/', 'tools/testing/'],
+    mayImport: ['src/(client|config|contract|domain)/', 'sandbox/', 'tools/testing/'],
     temporal: [],
   },
   {

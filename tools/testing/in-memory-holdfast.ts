@@ -6,6 +6,7 @@ import { checkInput } from '../../src/client/start-options.js';
 import type { AuthorizeInput, AuthorizeOutcome } from '../../src/contract/authorize.js';
 import type { ChargeInput, ChargeOutcome, CreditInput, CreditOutcome } from '../../src/contract/charge.js';
 import { FLOWS, type RepeatableFlow } from '../../src/contract/flows.js';
+import { canonical } from '../../src/contract/idempotency.js';
 import {
   type CaptureCommand,
   captureCommandSchema,
@@ -14,7 +15,23 @@ import {
   type VoidCommand,
   voidCommandSchema,
 } from '../../src/contract/messages.js';
-import type { Evidence, FinalStepOutcome, OutcomeBase, Pending, Unknown } from '../../src/contract/outcome.js';
+import type { FinalStepOutcome, OutcomeBase, Pending, Unknown } from '../../src/contract/outcome.js';
+import {
+  type Command,
+  type CommandName,
+  endOfHold,
+  isHeld,
+  moneyMovedBy,
+  type Operation,
+  type Payment,
+  type PlannedAnswer,
+  presented,
+  refused,
+  requireAllowed,
+  underWay,
+} from './in-memory-payment.js';
+
+export type { PlannedAnswer } from './in-memory-payment.js';
 
 /** What a service needs of the client to take payments: declare this, and give it either client. */
 export type PaymentClient = Pick<
@@ -22,33 +39,18 @@ export type PaymentClient = Pick<
   'charge' | 'authorize' | 'credit' | 'capture' | 'void' | 'refund' | 'close'
 >;
 
+type PaymentRef = Parameters<PaymentClient['capture']>[0];
 type CommandAnswer = Awaited<ReturnType<PaymentClient['capture']>>;
-type CommandName = 'capture' | 'void' | 'refund';
 
-/** How an operation goes. After `pending` and `unknown` the same call is answered with what follows. */
-export type PlannedAnswer =
-  | { status: 'succeeded' }
-  | { status: 'pending' }
-  | { status: 'unknown' }
-  | { status: 'declined'; category?: string; retryable?: 'newReference' | 'newCard' | 'nobody' }
-  | { status: 'notExecuted'; reason?: string };
-
-interface Payment {
-  readonly fingerprint: string;
-  readonly base: OutcomeBase & { paymentId: string };
-  readonly kind: 'charge' | 'authorization' | 'credit';
-  outcome?: FinalStepOutcome;
-  /** Minor units. */
-  captured: number;
-  refunded: number;
-  isVoided: boolean;
-  readonly commands: Map<string, { request: string; outcome?: FinalStepOutcome }>;
-}
+/** How long an authorization is said to be held, in ms. */
+const HOLD_MS = 7 * 86_400_000;
 
 /**
  * The client in memory, for tests of a service: no Temporal, no payment service, nothing to wait for. It checks inputs as
- * the real one does, keeps a reference to one payment, a command id to one command, and the sums of captures and
- * refunds. Everything succeeds unless {@link plan} says otherwise.
+ * the real one does, keeps a reference to one payment, a command id to one command, and judges captures, voids and
+ * refunds by the real one's sums. Everything succeeds unless {@link plan} says otherwise.
+ *
+ * Nothing goes on by itself. Each call moves what it asks for, or what that waits for, on by one planned answer.
  */
 export class InMemoryHoldfast implements PaymentClient {
   readonly #payments = new Map<string, Payment>();
@@ -66,71 +68,54 @@ export class InMemoryHoldfast implements PaymentClient {
   /** Minor units taken by the payment of this reference, refunds subtracted; of a credit, minor units given. */
   moneyMoved(reference: string): number {
     const payment = this.#payments.get(reference);
-    return payment === undefined ? 0 : payment.captured - payment.refunded;
+    return payment === undefined ? 0 : moneyMovedBy(payment);
   }
 
   /** As in the real client. @throws HoldfastError `InvalidInput`, `ReferenceConflict` */
   async charge(input: ChargeInput): Promise<ChargeOutcome> {
-    const payment = this.#open(FLOWS.charge, input, 'charge');
-    const answer = this.#ask(payment, payment.base.reference);
-    if (answer.status === 'succeeded') payment.captured = payment.base.amount;
-    return answer;
+    return this.#ask(this.#open(FLOWS.charge, input, 'charge').made);
   }
 
   /** As in the real client. @throws HoldfastError `InvalidInput`, `ReferenceConflict` */
   async credit(input: CreditInput): Promise<CreditOutcome> {
-    const payment = this.#open(FLOWS.credit, input, 'credit');
-    const answer = this.#ask(payment, payment.base.reference);
-    if (answer.status === 'succeeded') payment.captured = payment.base.amount;
-    return answer;
+    return this.#ask(this.#open(FLOWS.credit, input, 'credit').made);
   }
 
   /**
-   * Answers `authorized`, or `captured` with `captureMode: "auto"` and after a capture.
+   * Answers `authorized` while the money is held and nothing is under way, then how the hold has ended.
    * @throws HoldfastError `InvalidInput`, `ReferenceConflict`
    */
   async authorize(input: AuthorizeInput): Promise<AuthorizeOutcome> {
     const payment = this.#open(FLOWS.authorizeAndCapture, input, 'authorization');
-    const answer = this.#ask(payment, payment.base.reference);
+    const { base } = payment;
+    const answer = this.#askFlow(payment);
     if (answer.status !== 'succeeded') return answer;
-    if (input.captureMode === 'auto') payment.captured = payment.base.amount;
-    const ended = { ...payment.base, authorizationId: answer.transactionId ?? '', evidence: answer.evidence };
-    if (payment.captured > 0) return { ...ended, status: 'captured', capturedAmount: payment.captured };
-    if (payment.isVoided) return { ...ended, status: 'voided', reason: 'command' };
-    const heldUntil = new Date(Date.parse(answer.evidence.settledAt) + 7 * 86_400_000).toISOString();
-    return { ...payment.base, status: 'authorized', waitingFor: 'capture', captureBy: heldUntil, heldUntil };
+    const end = endOfHold(payment);
+    if (end === undefined) {
+      const busy = underWay(payment);
+      if (busy !== undefined) return this.#meanwhile(base, busy);
+      const heldUntil = new Date(Date.parse(answer.evidence.settledAt) + HOLD_MS).toISOString();
+      return { ...base, status: 'authorized', waitingFor: 'capture', captureBy: heldUntil, heldUntil };
+    }
+    const { evidence } = end.ended.outcome ?? answer;
+    const ended = { ...base, authorizationId: answer.transactionId ?? '', evidence: { ...evidence } };
+    if (end.name === 'void') return { ...ended, status: 'voided', reason: 'command' };
+    return { ...ended, status: 'captured', capturedAmount: end.ended.base.amount };
   }
 
   /** As in the real client. @throws HoldfastError `InvalidInput`, `StateConflict`, `FlowNotFound`, `ReferenceConflict` */
-  async capture(ref: Parameters<PaymentClient['capture']>[0], request: CaptureCommand = {}): Promise<CommandAnswer> {
-    const checked = checkInput(captureCommandSchema, request);
-    return this.#command('capture', ref, checked, (payment) => {
-      const { amount, currency } = payment.base;
-      const wanted = checked.amount ?? amount;
-      if (!isHeld(payment)) return `nothing is held on it any more, so nothing can be captured`;
-      if (wanted > amount) return `${wanted} is more than the authorized ${amount} ${currency} (minor units)`;
-      return { amount: wanted, done: () => (payment.captured = wanted) };
-    });
+  async capture(ref: PaymentRef, request: CaptureCommand = {}): Promise<CommandAnswer> {
+    return this.#command('capture', ref, checkInput(captureCommandSchema, request));
   }
 
   /** As in the real client. @throws HoldfastError `InvalidInput`, `StateConflict`, `FlowNotFound`, `ReferenceConflict` */
-  async void(ref: Parameters<PaymentClient['void']>[0], request: VoidCommand = {}): Promise<CommandAnswer> {
-    return this.#command('void', ref, checkInput(voidCommandSchema, request), (payment) =>
-      isHeld(payment)
-        ? { amount: payment.base.amount, done: () => (payment.isVoided = true) }
-        : 'nothing is held on it any more, so nothing can be voided',
-    );
+  async void(ref: PaymentRef, request: VoidCommand = {}): Promise<CommandAnswer> {
+    return this.#command('void', ref, checkInput(voidCommandSchema, request));
   }
 
   /** As in the real client. @throws HoldfastError `InvalidInput`, `StateConflict`, `FlowNotFound`, `ReferenceConflict` */
-  async refund({ payment: ref, ...request }: Parameters<PaymentClient['refund']>[0]): Promise<CommandAnswer> {
-    const checked: RefundCommand = checkInput(refundCommandSchema, request);
-    return this.#command('refund', ref, checked, (payment) => {
-      const left = payment.kind === 'credit' ? 0 : payment.captured - payment.refunded;
-      const wanted = checked.amount ?? left;
-      if (wanted > left || left === 0) return `${wanted} is more than the ${left} that can be refunded (minor units)`;
-      return { amount: wanted, done: () => (payment.refunded += wanted) };
-    });
+  async refund({ payment, ...request }: Parameters<PaymentClient['refund']>[0]): Promise<CommandAnswer> {
+    return this.#command('refund', payment, checkInput(refundCommandSchema, request));
   }
 
   async close(): Promise<void> {}
@@ -146,13 +131,14 @@ export class InMemoryHoldfast implements PaymentClient {
     const known = this.#payments.get(reference);
     if (known !== undefined && known.fingerprint !== fingerprint)
       throw new HoldfastError('ReferenceConflict', `reference "${reference}" belongs to another request`);
-    const payment = known ?? {
+    if (known !== undefined) return known;
+    const base = { reference, amount, currency, paymentId: randomUUID() };
+    const payment: Payment = {
       fingerprint,
-      base: { reference, amount, currency, paymentId: randomUUID() },
+      base,
       kind,
-      captured: 0,
-      refunded: 0,
-      isVoided: false,
+      made: { base, planId: reference },
+      capturesItself: 'captureMode' in parsed && parsed.captureMode === 'auto',
       commands: new Map(),
     };
     this.#payments.set(reference, payment);
@@ -160,43 +146,70 @@ export class InMemoryHoldfast implements PaymentClient {
   }
 
   /** A final answer is given again for ever. */
-  #ask(payment: { outcome?: FinalStepOutcome; base: OutcomeBase }, id: string): FinalStepOutcome | Pending | Unknown {
-    if (payment.outcome !== undefined) return payment.outcome;
-    const answer = presented(payment.base, this.#next(id));
-    if (answer.status !== 'pending' && answer.status !== 'unknown') payment.outcome = answer;
+  #ask(operation: Operation): FinalStepOutcome | Pending | Unknown {
+    if (operation.outcome === undefined) {
+      const [first = { status: 'succeeded' }, ...rest] = this.#plans.get(operation.planId) ?? [];
+      if (rest.length > 0) this.#plans.set(operation.planId, rest);
+      const answer = presented(operation.base, first);
+      if (answer.status === 'pending' || answer.status === 'unknown') operation.open = answer;
+      else operation.outcome = answer;
+    }
+    // A copy, so that no caller changes what the next one is told.
+    return structuredClone(operation.outcome ?? (operation.open as Pending | Unknown));
+  }
+
+  /** The answer to whoever waits for an operation: how that is now. It moves on for the next call. */
+  #meanwhile(base: OutcomeBase, operation: Operation): Pending | Unknown {
+    const { status = 'unknown', waitingFor = 'proof' } = operation.open ?? {};
+    this.#ask(operation);
+    return { ...base, status, waitingFor };
+  }
+
+  /** Once it is known whether money is held, a void that came before is done. */
+  #askFlow(payment: Payment): FinalStepOutcome | Pending | Unknown {
+    const wasOpen = payment.made.outcome === undefined;
+    const answer = this.#ask(payment.made);
+    const { outcome } = payment.made;
+    const [early] = payment.commands;
+    if (!wasOpen || early === undefined || outcome === undefined) return answer;
+    const [commandId, command] = early;
+    command.sent = { base: payment.base, planId: commandId };
+    if (outcome.status === 'succeeded') this.#ask(command.sent);
+    else if (outcome.status === 'declined' && !outcome.confirmed) payment.commands.delete(commandId);
+    else command.sent.outcome = { ...outcome, nothingHeld: true };
     return answer;
   }
 
-  #next(id: string): PlannedAnswer {
-    const [first, ...rest] = this.#plans.get(id) ?? [];
-    if (rest.length > 0) this.#plans.set(id, rest);
-    return first ?? { status: 'succeeded' };
-  }
-
-  #command(
-    name: CommandName,
-    ref: Parameters<PaymentClient['capture']>[0],
-    request: { commandId?: string | undefined; reference?: string | undefined },
-    judge: (payment: Payment) => string | { amount: number; done: () => void },
-  ): CommandAnswer {
+  #command(name: CommandName, ref: PaymentRef, request: VoidCommand | CaptureCommand | RefundCommand): CommandAnswer {
     const payment = this.#find(ref);
-    const commandId = request.commandId ?? request.reference ?? randomUUID();
-    const asked = JSON.stringify([name, request]);
+    const { commandId: id, reference, amount, captureId } = request as RefundCommand;
+    const commandId = id ?? reference ?? randomUUID();
     const before = payment.commands.get(commandId);
-    if (before !== undefined && before.request !== asked)
+    const command: Command = before ?? { name, request: canonical(request) };
+    if (command.name !== name || command.request !== canonical(request))
       throw new HoldfastError('ReferenceConflict', `command "${commandId}" was already given with another request`);
-    if (before?.outcome !== undefined) return before.outcome;
-    const judged = judge(payment);
-    if (typeof judged === 'string') throw new HoldfastError('StateConflict', `Refused: ${judged}`);
-    const base = { ...payment.base, amount: judged.amount };
-    const command: { request: string; base: OutcomeBase; outcome?: FinalStepOutcome } = { request: asked, base };
-    const answer = this.#ask(command, commandId);
+    if (command.sent !== undefined) return this.#ask(command.sent);
+    const base = { ...payment.base, amount: amount ?? payment.base.amount };
+    if (payment.made.outcome === undefined) {
+      if (before === undefined) requireEarlyVoid(payment, name);
+      payment.commands.set(commandId, command);
+      this.#askFlow(payment);
+      return { ...base, status: 'unknown', waitingFor: 'proof' };
+    }
+    const busy = underWay(payment);
+    if (busy !== undefined) {
+      if (isHeld(payment)) throw refused('the flow is at work on the money that it holds');
+      payment.commands.set(commandId, command);
+      const meanwhile = this.#meanwhile(base, busy);
+      return name === 'void' ? { ...meanwhile, status: 'unknown' } : meanwhile;
+    }
+    const allowed = requireAllowed(payment, name, amount, captureId);
+    command.sent = { base: { ...payment.base, amount: allowed }, planId: commandId, captureId };
     payment.commands.set(commandId, command);
-    if (answer.status === 'succeeded') judged.done();
-    return answer;
+    return this.#ask(command.sent);
   }
 
-  #find(ref: Parameters<PaymentClient['capture']>[0]): Payment {
+  #find(ref: PaymentRef): Payment {
     const name = typeof ref === 'string' ? ref : ref.payment;
     const found = this.#payments.get(name) ?? [...this.#payments.values()].find(({ base }) => base.paymentId === name);
     if (found !== undefined) return found;
@@ -204,19 +217,10 @@ export class InMemoryHoldfast implements PaymentClient {
   }
 }
 
-function isHeld({ kind, outcome, captured, isVoided }: Payment): boolean {
-  return kind === 'authorization' && outcome?.status === 'succeeded' && captured === 0 && !isVoided;
-}
-
-function presented(base: OutcomeBase, planned: PlannedAnswer): FinalStepOutcome | Pending | Unknown {
-  if (planned.status === 'pending') return { ...base, status: 'pending', waitingFor: 'settlement' };
-  if (planned.status === 'unknown') return { ...base, status: 'unknown', waitingFor: 'proof' };
-  const now = new Date().toISOString();
-  const evidence: Evidence = { knownBy: 'reply', requestIds: [], attempts: 1, startedAt: now, settledAt: now };
-  if (planned.status === 'notExecuted')
-    return { ...base, status: 'notExecuted', reason: planned.reason ?? 'planned', evidence };
-  const made = { ...base, transactionId: randomUUID(), evidence };
-  if (planned.status === 'succeeded') return { ...made, status: 'succeeded' };
-  const { status, category = 'payment_method_declined', retryable = 'newReference' } = planned;
-  return { ...made, status, category, retryable, confirmed: true };
+/** Before it is known whether money is held, one void is taken and kept, and nothing else. */
+function requireEarlyVoid({ kind, made, commands }: Payment, name: CommandName): void {
+  if (commands.size > 0)
+    throw refused('a void has been asked for, and is done as soon as it is known that money is held');
+  if (kind !== 'authorization' || name !== 'void')
+    throw refused(`a ${kind} that is ${made.open?.status ?? 'unknown'} takes no ${name}`);
 }
