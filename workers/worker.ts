@@ -12,6 +12,7 @@ import { workerMetrics } from './telemetry.js';
 import { endAfterLoop } from './threads/end-after-loop.js';
 import { hasLoopedLately, noteLoop } from './threads/looped-lately.js';
 import { watchThreads } from './threads/watch-threads.js';
+import { reportVersions } from './version-metrics.js';
 
 await runProcess({
   name: 'worker',
@@ -63,6 +64,7 @@ await runProcess({
     if (taskQueues === 'billing') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
     const workers = await workersOf(config, logger, checked);
     loop.ends(workers);
+    if (config.buildId !== undefined) reportVersions(engine.client, config.deploymentName, logger);
     const running = Promise.all(workers.map((worker) => worker.run()));
     const { environment, buildId, deploymentName } = config;
     const version = buildId === undefined ? undefined : { buildId, deploymentName };

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { RETENTION_DAYS } from '../client/set-up-namespace.js';
 import { PAYMENT_STATUSES, WAITING_FOR } from '../contract/statuses.js';
+import { addDeployCommands, type DeployRequest } from './deploy-arguments.js';
 import { UsageError } from './errors.js';
 import type { ExportOptions } from './export.js';
 import { EVENT_STATUSES, type EventStatus, type ListEventsOptions } from './events.js';
@@ -14,7 +15,8 @@ export type Request =
   | { command: 'events list'; json: boolean; options: EventOptions }
   | { command: 'setup'; json: boolean; retentionDays: number }
   /** `events` as options: every event that matches them. */
-  | { command: 'events replay'; json: boolean; events: readonly string[] | EventOptions };
+  | { command: 'events replay'; json: boolean; events: readonly string[] | EventOptions }
+  | DeployRequest;
 
 export type EventOptions = ListEventsOptions & { limit: number };
 
@@ -77,6 +79,8 @@ export function parseRequest(args: readonly string[]): Request {
 
 function addCommands(program: Command, faults: string[], ask: (request: Request) => void): void {
   const { text, texts, oneOf, numberOf, instantOf } = readers(faults);
+  const { text, texts, oneOf, wholeOf } = readers(faults);
+  const limitOf = wholeOf('--limit', 1, MAX_LIMIT);
   const json = (): boolean => program.opts<{ json?: true }>().json === true;
   const refuseNames = (command: Command, instead: string): void => {
     const names = command.args.map((name) => JSON.stringify(name)).join(', ');
@@ -178,6 +182,7 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
       refuseNames(command, 'name the namespace in TEMPORAL_NAMESPACE');
       ask({ command: 'setup', json: json(), retentionDays });
     });
+  addDeployCommands(program, { text, wholeOf, json, ask });
 }
 
 /** Commands without subcommands. */
@@ -232,6 +237,10 @@ function readers(faults: string[]) {
       const number = /^\d{1,5}$/.test(value) ? Number(value) : 0;
       if (number < 1 || number > most) {
         faults.push(`${option} ${JSON.stringify(value)}: use a number from 1 to ${most}`);
+    wholeOf: (option: string, least: number, most: number) => (value: string) => {
+      const number = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
+      if (!(number >= least && number <= most)) {
+        faults.push(`${option} ${JSON.stringify(value)}: use a number from ${least} to ${most}`);
       }
       return number;
     },

@@ -1,5 +1,7 @@
 import { ConfigError } from '../config/index.js';
 import { parseRequest, type Request } from './arguments.js';
+import { drainBuild } from './deploy-drain.js';
+import { showDeployment } from './deploy-status.js';
 import { openEngine, type Engine, type Surroundings } from './engine.js';
 import { CommandError, messageOf, UsageError } from './errors.js';
 import { explainFlow } from './explain.js';
@@ -28,7 +30,8 @@ const WAIT_MS = 10_000;
 const EXPLAINED = new Set(['CommandError', 'KeyRingError', 'SecretFileError']);
 
 /**
- * Runs the operator's command. Resolves with the exit code: 0, 1 when the command fails, 2 for wrong arguments.
+ * Runs the operator's command. Resolves with the exit code: 0, 1 when the command fails, 2 for wrong arguments, 3 when
+ * flows are open that a build's workers are still needed for.
  */
 export async function runCommand(args: readonly string[], options: CommandOptions): Promise<number> {
   try {
@@ -57,6 +60,8 @@ const KEYS = {
   'events list': 'ifThere',
   'events replay': 'needed',
   setup: 'notNeeded',
+  'deploy status': 'notNeeded',
+  'deploy drain': 'notNeeded',
 } as const satisfies Record<FlowRequest['command'], 'needed' | 'ifThere' | 'notNeeded'>;
 
 async function answer(request: FlowRequest, options: CommandOptions): Promise<number> {
@@ -84,6 +89,10 @@ async function run(engine: Engine, request: FlowRequest, options: CommandOptions
       return await replay(engine, request, options);
     case 'setup':
       return await setUp(engine, request, options);
+    case 'deploy status':
+      return await showDeployment(engine, request, options);
+    case 'deploy drain':
+      return await drainBuild(engine, request, options);
     default:
       await showOrExplain(engine, request, options);
       return 0;

@@ -73,7 +73,7 @@ function oneOf(attribute: string, values: readonly string[]): string {
   return `${attribute} IN (${values.map(quoted).join(', ')})`;
 }
 
-function quoted(value: string): string {
+export function quoted(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
 

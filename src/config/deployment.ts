@@ -20,8 +20,8 @@ export const controllerBuildId = z.string().exactOptional().register(variables, 
 export const deploymentName = z
   .string()
   .refine(
-    (name) => !name.includes(':'),
-    'leave out the colon, which Temporal puts between this name and that of a build',
+    (name) => !/[.:]/.test(name),
+    'leave out dots and colons, which Temporal puts between this name and that of a build',
   )
   .prefault(DEPLOYMENT_NAME)
   .register(variables, {

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { parseRequest } from '../../src/cli/arguments.js';
 import { holdfast } from './command.js';
 
+const COMMANDS = 'list, show, explain, events list, events replay, deploy status, deploy drain';
+
 describe('the command line', () => {
   test('of list is read with its defaults', () => {
     expect(parseRequest(['list'])).toEqual({
@@ -36,9 +38,24 @@ describe('the command line', () => {
     expect(parseRequest(['setup', '--retention-days', '90'])).toMatchObject({ retentionDays: 90 });
   });
 
+  test('of deploys is read with its defaults', () => {
+    expect(parseRequest(['deploy', 'status'])).toEqual({ command: 'deploy status', json: false });
+    const drain = { command: 'deploy drain', json: false, build: 'v1', rate: 20, wait: 30, payments: false };
+    expect(parseRequest(['deploy', 'drain', '--build', 'v1'])).toEqual(drain);
+    const given = ['--rate', '5', '--wait', '0', '--payments', '--json'];
+    expect(parseRequest(['deploy', 'drain', '--build', 'v1', ...given])).toEqual({
+      ...drain,
+      json: true,
+      rate: 5,
+      wait: 0,
+      payments: true,
+    });
+  });
+
   test.each([
     [['lst'], ["unknown command 'lst' (Did you mean list?)"]],
     [[], ['No command is given: use one of list, show, explain, export, events list, events replay, setup']],
+    [[], [`No command is given: use one of ${COMMANDS}`]],
     [['list', '--limit', '--json'], ["option '--limit <number>' argument missing"]],
     [['list', '--limit', '0'], ['--limit "0": use a number from 1 to 10000']],
     [['setup', 'shop'], ['setup takes no "shop": name the namespace in TEMPORAL_NAMESPACE']],
@@ -64,11 +81,18 @@ describe('the command line', () => {
     ],
     [['list', '--toString'], ["unknown option '--toString'"]],
     [['events'], ['No command is given: use one of list, show, explain, export, events list, events replay, setup']],
+    [['events'], [`No command is given: use one of ${COMMANDS}`]],
     [['events', 'list', '3fa9c1d27b04'], ['events list takes no "3fa9c1d27b04": for one event use explain']],
     [['events', 'list', '--status', 'lost'], ['--status "lost": use one of parked, unclaimed, delivered']],
     [['events', 'list', '--all'], ["unknown option '--all'"]],
     [['events', 'replay'], ['events replay takes events, as in: npx holdfast events replay 3fa9c1d27b04, or --all']],
     [['events', 'replay', 'a', '--status', 'parked'], ['--status goes with --all']],
+    [['deploy', 'drain'], ["required option '--build <name>' not specified"]],
+    [
+      ['deploy', 'drain', '--build', '', '--rate', '0'],
+      ['--build needs a value', '--rate "0": use a number from 1 to 1000'],
+    ],
+    [['deploy', 'status', 'v1'], ["too many arguments for 'status'. Expected 0 arguments but got 1."]],
   ])('refuses %j with exit code 2 before it connects anywhere', async (args, faults) => {
     const { code, out, err } = await holdfast({ TEMPORAL_ADDRESS: '127.0.0.1:1' }, args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
@@ -101,6 +125,8 @@ describe('the command line', () => {
       'explain [options] <reference>',
       'events list [options]',
       'events replay [options] [event...]',
+      'deploy status [options]',
+      'deploy drain [options]',
     ])
       expect(out).toContain(command);
   });

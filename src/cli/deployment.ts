@@ -1,0 +1,64 @@
+import type { Client } from '@temporalio/client';
+import { readDeployment, versionName, type Build, type WorkerDeployment } from '../client/worker-deployment.js';
+import { BILLING_TASK_QUEUE, DEPLOYMENT_NAME, type WorkflowType } from '../contract/names.js';
+import type { Engine } from './engine.js';
+import { CommandError } from './errors.js';
+import { printable } from './table.js';
+import { quoted } from './visibility-query.js';
+
+/** ms for each answer of the server. */
+const ASK_MS = 15_000;
+
+/** The deployment of the workers, as their own configuration names it. */
+export function deploymentNameOf(env: NodeJS.ProcessEnv): string {
+  return env['TEMPORAL_DEPLOYMENT_NAME']?.trim() || DEPLOYMENT_NAME;
+}
+
+export async function askForDeployment({ client }: Engine, name: string): Promise<WorkerDeployment | undefined> {
+  return await client.withDeadline(Date.now() + ASK_MS, () => readDeployment(client, name));
+}
+
+/** The sentence for where {@link askForDeployment} finds none. */
+export function sayUnversioned({ namespace, address }: Engine, name: string): string {
+  return (
+    `Namespace "${namespace}" at ${address} has no worker deployment "${printable(name)}": its workers are not versioned ` +
+    '(HOLDFAST_BUILD_ID is not set, or the server has no versions), so a new worker takes over whatever the old ones leave.'
+  );
+}
+
+/** @throws CommandError that names the builds there are */
+export function buildNamed({ builds }: WorkerDeployment, buildId: string): Build {
+  const build = builds.find((one) => one.buildId === buildId);
+  if (build !== undefined) return build;
+  const known = builds.map((one) => printable(one.buildId)).join(', ');
+  throw new CommandError(`No build "${printable(buildId)}" is known: there is ${known || 'none'}.`);
+}
+
+/** Gets new work: all of it, or that of a part of the flows. */
+export function getsNewWork({ status }: Build): boolean {
+  return status === 'current' || status === 'ramping';
+}
+
+/** Open flows whose last task a build's worker has done. */
+const openOn = (deployment: string, buildId: string): string =>
+  `ExecutionStatus = "Running" AND TemporalWorkerDeploymentVersion = ${quoted(versionName(deployment, buildId))}`;
+
+/** Those that need a worker of that build: subscriptions, and their payments. */
+export function pinnedQuery(deployment: string, buildId: string): string {
+  return `${openOn(deployment, buildId)} AND TemporalWorkflowVersioningBehavior = "Pinned"`;
+}
+
+/** Those of them of one type. */
+export function pinnedOfType(deployment: string, buildId: string, type: WorkflowType): string {
+  return `${pinnedQuery(deployment, buildId)} AND WorkflowType = "${type}" AND TaskQueue = "${BILLING_TASK_QUEUE}"`;
+}
+
+/** Those that another build goes on with as soon as there is something to do. */
+export function othersQuery(deployment: string, buildId: string): string {
+  return `${openOn(deployment, buildId)} AND TemporalWorkflowVersioningBehavior != "Pinned"`;
+}
+
+export async function countFlows(client: Client, query: string): Promise<number> {
+  const { count } = await client.withDeadline(Date.now() + ASK_MS, () => client.workflow.count(query));
+  return count;
+}

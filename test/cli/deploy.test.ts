@@ -1,0 +1,228 @@
+import { describe, expect, test } from 'vitest';
+import { drainBuild } from '../../src/cli/deploy-drain.js';
+import { showDeployment } from '../../src/cli/deploy-status.js';
+import type { Engine } from '../../src/cli/engine.js';
+import { SIGNAL_NAMES } from '../../src/contract/names.js';
+
+/** INACTIVE, CURRENT, RAMPING, DRAINING, DRAINED of Temporal's enum. */
+const STATUS = { inactive: 1, current: 2, ramping: 3, draining: 4, drained: 5 } as const;
+
+interface Flow {
+  workflowId: string;
+  type: 'subscription' | 'charge';
+  build: string;
+  /** It waits for something, and moves only once that has ended. */
+  busy?: true;
+}
+
+interface Deployed {
+  builds: Readonly<Record<string, keyof typeof STATUS>>;
+  /** Builds with a worker on both queues. */
+  polling: readonly string[];
+  flows?: Flow[];
+}
+
+/** A server with one deployment, whose visibility knows what is asked here. */
+function engineWith({ builds, polling, flows = [] }: Deployed) {
+  const calls: string[] = [];
+  const seconds = Math.floor(Date.now() / 1_000);
+  const matching = (query: string): Flow[] =>
+    flows.filter(
+      ({ build, type }) =>
+        query.includes(`'holdfast:${build}'`) &&
+        (!query.includes('WorkflowType') || query.includes(`WorkflowType = "${type}"`)) &&
+        !query.includes('!= "Pinned"'),
+    );
+  const move = (workflowId: string): void => {
+    const flow = flows.find((one) => one.workflowId === workflowId);
+    const current = Object.keys(builds).find((build) => builds[build] === 'current');
+    if (flow !== undefined && flow.busy !== true) flow.build = current ?? flow.build;
+  };
+  const client = {
+    options: { namespace: 'shop' },
+    withDeadline: async (_at: number, call: () => Promise<unknown>) => await call(),
+    workflowService: {
+      async describeWorkerDeployment({ deploymentName }: { deploymentName: string }) {
+        if (deploymentName !== 'holdfast')
+          throw Object.assign(new Error('no such'), { code: 5, details: '', metadata: {} });
+        return {
+          workerDeploymentInfo: {
+            versionSummaries: Object.entries(builds).map(([buildId, status]) => ({
+              deploymentVersion: { buildId },
+              status: STATUS[status],
+              createTime: { seconds },
+            })),
+            routingConfig: { rampingVersionPercentage: 10 },
+          },
+        };
+      },
+      async describeTaskQueue() {
+        return {
+          pollers: polling.map((buildId) => ({
+            identity: `1@${buildId}`,
+            lastAccessTime: { seconds },
+            deploymentOptions: { deploymentName: 'holdfast', buildId },
+          })),
+        };
+      },
+      async updateWorkflowExecutionOptions(request: { workflowExecution: { workflowId: string } }) {
+        const { workflowId } = request.workflowExecution;
+        calls.push(`override ${workflowId}`);
+        flows.splice(
+          flows.findIndex((one) => one.workflowId === workflowId),
+          1,
+        );
+      },
+    },
+    workflow: {
+      count: async (query: string) => ({ count: matching(query).length }),
+      async *list({ query }: { query: string }) {
+        for (const { workflowId, type } of matching(query))
+          yield {
+            workflowId,
+            type,
+            runId: 'run',
+            status: { name: 'RUNNING' },
+            startTime: new Date(),
+            typedSearchAttributes: { get: () => undefined },
+          };
+      },
+      getHandle: (workflowId: string, runId: string) => ({
+        async signal(name: string, ...args: unknown[]) {
+          calls.push([name, workflowId, runId, ...args].join(' '));
+          move(workflowId);
+        },
+      }),
+    },
+  };
+  return { engine: { client, address: '127.0.0.1:7233', namespace: 'shop' } as unknown as Engine, calls };
+}
+
+async function ran(
+  work: (output: {
+    print: (text: string) => void;
+    printError: (text: string) => void;
+    env: NodeJS.ProcessEnv;
+  }) => Promise<number>,
+) {
+  let out = '';
+  let err = '';
+  const code = await work({ print: (text) => void (out += text), printError: (text) => void (err += text), env: {} });
+  return { code, out, err };
+}
+
+const status = (deployed: Deployed, build?: string, env: NodeJS.ProcessEnv = {}) =>
+  ran((output) =>
+    showDeployment(
+      engineWith(deployed).engine,
+      { command: 'deploy status', json: false, ...(build !== undefined && { build }) },
+      { ...output, env },
+    ),
+  );
+
+const request = { command: 'deploy drain', json: false, rate: 1_000, wait: 0, payments: false } as const;
+const drain = (engine: Engine, build: string, more: { payments?: boolean } = {}) =>
+  ran((output) => drainBuild(engine, { ...request, build, ...more }, output));
+
+const subscription = (name: string, build: string): Flow => ({
+  workflowId: `subscription-${name}`,
+  type: 'subscription',
+  build,
+});
+
+describe('deploy status', () => {
+  const builds = { v3: 'ramping', v2: 'current', v1: 'draining', v0: 'drained' } as const;
+
+  test('has a line for each build, with what to do about it', async () => {
+    const flows = [subscription('a', 'v1'), subscription('b', 'v2')];
+    const { code, out, err } = await status({ builds, polling: ['v3', 'v2', 'v1', 'v0'], flows });
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    const [head, , , ...lines] = out.split('\n');
+    expect(head).toBe('Deployment holdfast, versions used: 4 of 100');
+    expect(lines.map((line) => line.replace(/ {2,}/g, '  ').replace(/\d{4}-\S+ \S+/, 'then'))).toEqual([
+      'v3  ramping 10 %  -  1 worker  1 worker  0  0',
+      'v2  current  -  1 worker  1 worker  1  0',
+      'v1  draining  then  1 worker  1 worker  1  0  npx holdfast deploy drain --build v1',
+      'v0  drained  then  1 worker  1 worker  0  0  its workers may stop',
+      '',
+    ]);
+  });
+
+  test('ends with 3 where nobody follows what is pinned', async () => {
+    const { code, out } = await status({ builds, polling: ['v3', 'v2'], flows: [subscription('a', 'v1')] });
+    expect(code).toBe(3);
+    expect(out).toContain('nobody follows what is pinned to it: start a billing worker of this build');
+  });
+
+  test.each([
+    ['v3', 3],
+    ['v2', 3],
+    ['v1', 3],
+    ['v0', 0],
+  ])('of one build, %s, ends with %d: 0 only if its workers may stop', async (build, code) => {
+    const deployed = { builds, polling: ['v2', 'v1'], flows: [subscription('a', 'v1')] };
+    expect(await status(deployed, build)).toMatchObject({ code });
+  });
+
+  test('of a build that is not there names those that are', async () => {
+    await expect(status({ builds, polling: [] }, 'v9')).rejects.toThrow(
+      'No build "v9" is known: there is v3, v2, v1, v0.',
+    );
+  });
+
+  test('says so where workers are not versioned', async () => {
+    const { code, out, err } = await status({ builds, polling: [] }, undefined, { TEMPORAL_DEPLOYMENT_NAME: 'none' });
+    expect({ code, out }).toEqual({ code: 0, out: '' });
+    expect(err).toContain('has no worker deployment "none": its workers are not versioned');
+  });
+});
+
+describe('deploy drain', () => {
+  const builds = { v2: 'current', v1: 'draining' } as const;
+
+  test('tells the subscriptions of that build alone, without a payload, and ends with 0 once all have moved', async () => {
+    const flows = [subscription('a', 'v1'), subscription('b', 'v2'), subscription('c', 'v1')];
+    const { engine, calls } = engineWith({ builds, polling: ['v2', 'v1'], flows });
+    const { code, out } = await drain(engine, 'v1');
+    expect(calls).toEqual(['a', 'c'].map((name) => `${SIGNAL_NAMES.moveOn} subscription-${name} run`));
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: '2 subscriptions of build v1 told to move on; 2 moved.\nNothing is pinned to build v1: its workers may stop.\n',
+    });
+  });
+
+  test('ends with 3 and lists what is still there; payments are given away only where that is asked for', async () => {
+    const payment: Flow = { workflowId: 'payment-a.1.1', type: 'charge', build: 'v1' };
+    const flows: Flow[] = [{ ...subscription('a', 'v1'), busy: true }, payment];
+    const { engine, calls } = engineWith({ builds, polling: ['v2', 'v1'], flows });
+    const first = await drain(engine, 'v1');
+    expect(first.code).toBe(3);
+    expect(first.out).toMatch(/^1 subscription of build v1 told to move on; 0 moved\.$/m);
+    expect(first.out).toMatch(/^2 flows still pinned to build v1:$/m);
+    expect(first.out).toMatch(/^a\.1\.1 +charge/m);
+    expect(calls).toEqual(['moveOn subscription-a run']);
+    const second = await drain(engine, 'v1', { payments: true });
+    expect(second.out).toMatch(/^1 flow still pinned to build v1:$/m);
+    expect(calls.at(-1)).toBe('override payment-a.1.1');
+  });
+
+  test.each([
+    [{ v2: 'current', v1: 'draining' }, ['v2'], 'v2', 'Build v2 is current'],
+    [{ v2: 'current', v1: 'ramping' }, ['v2'], 'v1', 'Build v1 is ramping'],
+    [{ v1: 'draining' }, ['v1'], 'v1', 'No build is current'],
+    [
+      { v2: 'current', v1: 'draining' },
+      ['v1'],
+      'v1',
+      'Build v2 gets new work, but no worker of it serves subscriptions',
+    ],
+  ] as const)(
+    'of %j with workers of %j refuses %s: they would have nowhere to go',
+    async (present, polling, build, why) => {
+      const flows = [subscription('a', build)];
+      const { engine, calls } = engineWith({ builds: present as Deployed['builds'], polling, flows });
+      await expect(drain(engine, build)).rejects.toThrow(why);
+      expect(calls).toEqual([]);
+    },
+  );
+});
