@@ -43,6 +43,7 @@ const LAYERS = [
     name: 'cli',
     files: 'src/cli/',
     mayImport: ['src/(cli|client|contract|domain|reference-book|security)/', 'src/config/'],
+    mayImport: ['src/(cli|client|contract|domain|security)/', 'src/config/', 'workers/replay-histories\\.ts$'],
     temporal: ['client', 'common', 'envconfig'],
   },
   {
@@ -116,6 +117,13 @@ function layerRule({ name, files, mayImport, packages, temporal }) {
 export default {
   forbidden: [
     ...LAYERS.map(layerRule),
+    // The command must work where the packages of workers are not installed.
+    {
+      name: 'core-on-demand',
+      severity: 'error',
+      from: { path: '^src/cli/' },
+      to: { path: '^workers/', dynamic: false },
+    },
     { name: 'no-cycles', severity: 'error', from: { pathNot: KNOWN_CYCLES }, to: { circular: true } },
     // The other rules match resolved paths. `dist` may not have been built yet.
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: '/dist/' } },

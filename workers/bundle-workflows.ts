@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +14,12 @@ export async function bundleWorkflows(): Promise<string> {
     ...converterPaths(),
   });
   return code;
+}
+
+/** The prebuilt bundle beside the compiled code, if there is one. */
+export function builtBundlePath(): string | undefined {
+  const path = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
+  return existsSync(path) ? path : undefined;
 }
 
 /** Path of a compiled file, or of a source in tests: the same relative path in both cases. */

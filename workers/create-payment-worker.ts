@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { isSpanContextValid, ROOT_CONTEXT, SpanKind, trace, type SpanContext } from '@opentelemetry/api';
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
@@ -76,12 +74,6 @@ interface PaymentWorkerDeps {
   stopMs?: number;
   /** For tests. */
   overrides?: Partial<WorkerOptions>;
-}
-
-/** The prebuilt bundle beside the compiled code, if there is one. */
-export function builtBundlePath(): string | undefined {
-  const path = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
-  return existsSync(path) ? path : undefined;
 }
 
 /** Creates the worker of payment flows, for the process and for tests. */

@@ -7,6 +7,7 @@ import { CommandError, messageOf, UsageError } from './errors.js';
 import { explainFlow } from './explain.js';
 import { exportRuns } from './export.js';
 import { replay, showEvents } from './event-commands.js';
+import { replayNamespace } from './replay.js';
 import { findFlow } from './find-flow.js';
 import { listFlows } from './list.js';
 import { setUp } from './setup.js';
@@ -27,7 +28,7 @@ export interface CommandOptions extends Surroundings {
 const WAIT_MS = 10_000;
 
 /** Errors whose message says what to do, so no stack trace is printed. */
-const EXPLAINED = new Set(['CommandError', 'KeyRingError', 'SecretFileError']);
+const EXPLAINED = new Set(['CommandError', 'KeyRingError', 'MissingPackageError', 'SecretFileError']);
 
 /**
  * Runs the operator's command. Resolves with the exit code: 0, 1 when the command fails, 2 for wrong arguments, 3 when
@@ -62,6 +63,7 @@ const KEYS = {
   setup: 'notNeeded',
   'deploy status': 'notNeeded',
   'deploy drain': 'notNeeded',
+  replay: 'needed',
 } as const satisfies Record<FlowRequest['command'], 'needed' | 'ifThere' | 'notNeeded'>;
 
 async function answer(request: FlowRequest, options: CommandOptions): Promise<number> {
@@ -93,6 +95,8 @@ async function run(engine: Engine, request: FlowRequest, options: CommandOptions
       return await showDeployment(engine, request, options);
     case 'deploy drain':
       return await drainBuild(engine, request, options);
+    case 'replay':
+      return await replayNamespace(engine, request, options);
     default:
       await showOrExplain(engine, request, options);
       return 0;

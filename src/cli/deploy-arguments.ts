@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { DeployDrainRequest } from './deploy-drain.js';
 import type { DeployStatusRequest } from './deploy-status.js';
+import type { ReplayRequest } from './replay.js';
 
-export type DeployRequest = DeployStatusRequest | DeployDrainRequest;
+export type DeployRequest = DeployStatusRequest | DeployDrainRequest | ReplayRequest;
 
 /** What the command line gives to the commands of one group. */
 export interface Parsing {
@@ -12,6 +13,7 @@ export interface Parsing {
   ask: (request: DeployRequest) => void;
 }
 
+const REPLAYED = 500;
 const RATE = 20;
 const WAIT_S = 30;
 
@@ -34,4 +36,19 @@ export function addDeployCommands(program: Command, { text, wholeOf, json, ask }
     .action(({ payments, ...given }: Pick<DeployDrainRequest, 'build' | 'rate' | 'wait'> & { payments?: true }) =>
       ask({ command: 'deploy drain', json: json(), ...given, payments: payments === true }),
     );
+
+  program
+    .command('replay')
+    .description(
+      "replays the namespace's histories with this build's code, before it is made current; exit code 1 if any differs",
+    )
+    .option('--open', 'flows that have not ended (default: these and recent ones)')
+    .option('--recent', 'flows that have ended, the latest first')
+    .option('--pinned', 'also open ones that are pinned to a build, which go on with that one')
+    .option('--limit <number>', 'at most so many of each type', wholeOf('--limit', 1, 10_000), REPLAYED)
+    .action(({ open, recent, pinned, limit }: { open?: true; recent?: true; pinned?: true; limit: number }) => {
+      const both = open === undefined && recent === undefined;
+      const which = { open: both || open === true, recent: both || recent === true };
+      ask({ command: 'replay', json: json(), ...which, pinned: pinned === true, limit });
+    });
 }

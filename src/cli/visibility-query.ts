@@ -13,7 +13,7 @@ export interface ListOptions {
 
 const PARKED = `WorkflowType = '${WORKFLOW_TYPES.parkedEvent}'`;
 /** Both task queues start with this prefix. The namespace may also contain workflows of other applications. */
-const OURS = 'TaskQueue STARTS_WITH "holdfast"';
+export const OURS = 'TaskQueue STARTS_WITH "holdfast"';
 
 /**
  * Visibility query for the requested flows. Excludes runs that continued as new, because a later run has replaced them.

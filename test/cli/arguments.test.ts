@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseRequest } from '../../src/cli/arguments.js';
 import { holdfast } from './command.js';
 
-const COMMANDS = 'list, show, explain, events list, events replay, deploy status, deploy drain';
+const COMMANDS = 'list, show, explain, events list, events replay, deploy status, deploy drain, replay';
 
 describe('the command line', () => {
   test('of list is read with its defaults', () => {
@@ -50,6 +50,10 @@ describe('the command line', () => {
       wait: 0,
       payments: true,
     });
+    const replay = { command: 'replay', json: false, open: true, recent: true, pinned: false, limit: 500 };
+    expect(parseRequest(['replay'])).toEqual(replay);
+    expect(parseRequest(['replay', '--open', '--limit', '7'])).toEqual({ ...replay, recent: false, limit: 7 });
+    expect(parseRequest(['replay', '--open', '--recent', '--pinned'])).toEqual({ ...replay, pinned: true });
   });
 
   test.each([
@@ -93,6 +97,7 @@ describe('the command line', () => {
       ['--build needs a value', '--rate "0": use a number from 1 to 1000'],
     ],
     [['deploy', 'status', 'v1'], ["too many arguments for 'status'. Expected 0 arguments but got 1."]],
+    [['replay', '--limit', '1e3'], ['--limit "1e3": use a number from 1 to 10000']],
   ])('refuses %j with exit code 2 before it connects anywhere', async (args, faults) => {
     const { code, out, err } = await holdfast({ TEMPORAL_ADDRESS: '127.0.0.1:1' }, args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
@@ -127,6 +132,7 @@ describe('the command line', () => {
       'events replay [options] [event...]',
       'deploy status [options]',
       'deploy drain [options]',
+      'replay [options]',
     ])
       expect(out).toContain(command);
   });

@@ -1,0 +1,127 @@
+import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { loadPart } from '../config/optional-packages.js';
+import { WORKFLOW_TYPES } from '../contract/names.js';
+import type { Engine } from './engine.js';
+import { asJson, asLines, printable } from './table.js';
+import { OURS } from './visibility-query.js';
+
+export interface ReplayRequest {
+  command: 'replay';
+  json: boolean;
+  /** Flows that have not ended. */
+  open: boolean;
+  /** Flows that have ended, the latest first. */
+  recent: boolean;
+  /** Also those that are pinned to a build, which go on with that one. */
+  pinned: boolean;
+  /** At most so many of each type, of open ones and of ended ones. */
+  limit: number;
+}
+
+interface Output {
+  print: (text: string) => void;
+  printError: (text: string) => void;
+}
+
+interface Difference {
+  workflowId: string;
+  runId: string;
+  difference: string;
+}
+
+interface Summary {
+  /** Histories replayed, by type of flow. */
+  replayed: Record<string, number>;
+  /** Open flows left out, because they are pinned to a build. */
+  pinned: number;
+  differences: Difference[];
+}
+
+const PAGE = 100;
+const READ_MS = 60_000;
+/** Characters of a difference that are shown. */
+const SHOWN = 400;
+
+/**
+ * `holdfast replay`: replays the namespace's own histories with the workflows of this build. It is the gate before the
+ * build is made current: every open flow that is not pinned goes on with it then. Changes nothing. Resolves with the
+ * exit code: 1 if any history differs.
+ */
+export async function replayNamespace(
+  engine: Engine,
+  { json, ...request }: ReplayRequest,
+  { print, printError }: Output,
+): Promise<number> {
+  // The native core is large, and no other command needs it.
+  const packages = ['@temporalio/activity', '@temporalio/worker', '@temporalio/workflow'];
+  const { replayHistories } = await loadPart(
+    'holdfast replay',
+    packages,
+    () => import('../../workers/replay-histories.js'),
+  );
+  const { client } = engine;
+  const summary: Summary = { replayed: {}, pinned: 0, differences: [] };
+  const histories = historiesOf(client, request, summary);
+  for await (const { workflowId, runId, difference } of replayHistories(histories, client.options.dataConverter)) {
+    if (difference === undefined) continue;
+    const found = { workflowId, runId, difference: printable(difference).slice(0, SHOWN) };
+    summary.differences.push(found);
+    if (!json) print(asLines([`${printable(workflowId)}  run ${printable(runId)}: ${found.difference}`]));
+  }
+  if (json) print(asJson(summary));
+  else say(summary, engine, { print, printError });
+  return summary.differences.length === 0 ? 0 : 1;
+}
+
+function say({ replayed, pinned, differences }: Summary, { namespace }: Engine, { print, printError }: Output): void {
+  const counts = Object.entries(replayed);
+  const all = counts.reduce((sum, [, count]) => sum + count, 0);
+  const types = counts.map(([type, count]) => `${count} ${type}`).join(', ');
+  print(asLines([`${all} histories replayed${types === '' ? '' : ` (${types})`}, ${differences.length} differ`]));
+  if (pinned > 0)
+    printError(`${pinned} open flows are pinned to a build and go on with that one: --pinned replays them too.\n`);
+  if (all === 0) printError(`Namespace "${namespace}" has no such flow.\n`);
+}
+
+/** One after the other: the replay takes one at a time. What was deleted meanwhile is left out. */
+async function* historiesOf(
+  client: Client,
+  { open, recent, pinned, limit }: Omit<ReplayRequest, 'command' | 'json'>,
+  summary: Summary,
+) {
+  const states = [...(open ? ['='] : []), ...(recent ? ['!='] : [])];
+  for (const state of states) {
+    for (const type of Object.values(WORKFLOW_TYPES)) {
+      const query = `${OURS} AND WorkflowType = "${type}" AND ExecutionStatus ${state} "Running"`;
+      let left = limit;
+      for await (const info of client.workflow.list({ query, pageSize: Math.min(PAGE, limit) })) {
+        if (state === '=' && !pinned && isPinned(info)) {
+          summary.pinned += 1;
+          continue;
+        }
+        const history = await historyOf(client, info);
+        if (history === undefined) continue;
+        summary.replayed[type] = (summary.replayed[type] ?? 0) + 1;
+        yield { workflowId: info.workflowId, history };
+        if ((left -= 1) === 0) break;
+      }
+    }
+  }
+}
+
+const BEHAVIOR = defineSearchAttributeKey('TemporalWorkflowVersioningBehavior', SearchAttributeType.KEYWORD);
+
+function isPinned({ typedSearchAttributes }: WorkflowExecutionInfo): boolean {
+  return typedSearchAttributes.get(BEHAVIOR) === 'Pinned';
+}
+
+async function historyOf(client: Client, { workflowId, runId }: WorkflowExecutionInfo) {
+  const handle = client.workflow.getHandle(workflowId, runId);
+  try {
+    return await client.withDeadline(Date.now() + READ_MS, () => handle.fetchHistory());
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
