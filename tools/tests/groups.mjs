@@ -43,6 +43,8 @@ export const ONLY_AT_FULL_COUNTS = {
     'on real processes; client/{namespace,set-up-namespace} have every fault, workers/check-namespace a server',
   'webhook/traces': 'boots a stack that traces',
   'workers/metrics': 'boots a stack; docs/metrics compares names, webhook/process scrapes the webhook handler',
+  'workflows/deploy-drill':
+    'deploys workers; simulation/rules/move-on shows what moves when, cli/deploy what the command says',
   'workflows/subscription-deploys': 'deploys workers; workflows/subscription shows the billing',
 };
 
@@ -77,6 +79,7 @@ export const NOT_SIMULATED = [
   'guarantees/chaos-of-charges',
   'guarantees/webhook-acknowledged-once-durable',
   'replay/record',
+  'workflows/deploy-drill',
   'workflows/subscription-deploys',
 ];
 
