@@ -42,8 +42,11 @@ const LAYERS = [
   {
     name: 'cli',
     files: 'src/cli/',
-    mayImport: ['src/(cli|client|contract|domain|reference-book|security)/', 'src/config/'],
-    mayImport: ['src/(cli|client|contract|domain|security)/', 'src/config/', 'workers/replay-histories\\.ts$'],
+    mayImport: [
+      'src/(cli|client|contract|domain|reference-book|security)/',
+      'src/config/',
+      'workers/replay-histories\\.ts$',
+    ],
     temporal: ['client', 'common', 'envconfig'],
   },
   {

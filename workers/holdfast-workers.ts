@@ -13,12 +13,9 @@ import {
   refuseFaults,
   type Waiting,
 } from './connect.js';
-import { builtBundlePath, createBillingWorker, createPaymentWorker } from './create-payment-worker.js';
 import { checkOwnWorker, createOwnWorker, type OwnWorker, ownDataConverter } from './own-worker.js';
-import { checkNamespace, connectEngine, type EngineConnections } from './connect.js';
 import { builtBundlePath } from './bundle-workflows.js';
 import { createBillingWorker, createPaymentWorker } from './create-payment-worker.js';
-import { flowActivities } from './flow-activities.js';
 import { createProviders, rateLimits, unitTerms } from './providers.js';
 import { type OpenReferenceBook, openReferenceBook } from './reference-book.js';
 import { reportUnits } from './unit-metrics.js';

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { Runtime } from '@temporalio/worker';
 import { countVersions, MOST_VERSIONS } from '../src/client/worker-deployment.js';
+import { WORKER_GAUGES } from '../src/contract/metrics.js';
 import type { Logger } from '../src/security/logging.js';
 
 const EVERY_MS = 10 * 60_000;
@@ -10,7 +11,7 @@ const MANY = 0.8 * MOST_VERSIONS;
 
 /** Publishes how many versions the deployment has: when the server takes no more, the workers of the next build get no work. */
 export function reportVersions(client: Client, deploymentName: string, logger: Logger): NodeJS.Timeout {
-  const versions = Runtime.instance().metricMeter.createGauge('holdfast_deployment_versions');
+  const versions = Runtime.instance().metricMeter.createGauge(WORKER_GAUGES.deploymentVersions);
   const report = async (): Promise<void> => {
     try {
       const count = await client.withDeadline(Date.now() + ASK_MS, () => countVersions(client, deploymentName));

@@ -78,8 +78,7 @@ export function parseRequest(args: readonly string[]): Request {
 }
 
 function addCommands(program: Command, faults: string[], ask: (request: Request) => void): void {
-  const { text, texts, oneOf, numberOf, instantOf } = readers(faults);
-  const { text, texts, oneOf, wholeOf } = readers(faults);
+  const { text, texts, oneOf, wholeOf, instantOf } = readers(faults);
   const limitOf = wholeOf('--limit', 1, MAX_LIMIT);
   const json = (): boolean => program.opts<{ json?: true }>().json === true;
   const refuseNames = (command: Command, instead: string): void => {
@@ -105,7 +104,7 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
     .option('--status <status>', `${PAYMENT_STATUSES.join(', ')}; may be repeated`, oneOf('--status', PAYMENT_STATUSES))
     .option('--waiting-for <what>', `${WAITING_FOR.join(', ')}; may be repeated`, oneOf('--waiting-for', WAITING_FOR))
     .option('--business-unit <name>', 'may be repeated', texts('--business-unit'))
-    .option('--limit <number>', 'at most so many', numberOf('--limit', MAX_LIMIT), DEFAULT_LIMIT)
+    .option('--limit <number>', 'at most so many', limitOf, DEFAULT_LIMIT)
     .allowExcessArguments()
     .action(({ stuck, open, status, waitingFor, businessUnit, limit }: Given, command: Command) => {
       refuseNames(command, 'for one flow use show or explain');
@@ -150,7 +149,7 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
       .option('--payment <id>', 'only those of this payment', text('--payment'));
   withFilters(events.command('list'))
     .description('webhooks that have found no flow, the newest first')
-    .option('--limit <number>', 'at most so many', numberOf('--limit', MAX_LIMIT), DEFAULT_LIMIT)
+    .option('--limit <number>', 'at most so many', limitOf, DEFAULT_LIMIT)
     .allowExcessArguments()
     .action((given: Given, command: Command) => {
       refuseNames(command, 'for one event use explain');
@@ -174,7 +173,7 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
     .option(
       '--retention-days <days>',
       'keep closed flows so long at least',
-      numberOf('--retention-days', MAX_RETENTION_DAYS),
+      wholeOf('--retention-days', 1, MAX_RETENTION_DAYS),
       RETENTION_DAYS,
     )
     .allowExcessArguments()
@@ -233,10 +232,6 @@ function readers(faults: string[]) {
       faults.push(`${option} ${JSON.stringify(value)}: use an instant with its zone, such as 2027-01-31T00:00:00Z`);
       return new Date(0);
     },
-    numberOf: (option: string, most: number) => (value: string) => {
-      const number = /^\d{1,5}$/.test(value) ? Number(value) : 0;
-      if (number < 1 || number > most) {
-        faults.push(`${option} ${JSON.stringify(value)}: use a number from 1 to ${most}`);
     wholeOf: (option: string, least: number, most: number) => (value: string) => {
       const number = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
       if (!(number >= least && number <= most)) {

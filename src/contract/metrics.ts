@@ -9,5 +9,6 @@ export const WORKER_COUNTERS = {
 
 export const WORKER_GAUGES = {
   unitCircuitOpen: 'holdfast_unit_circuit_open',
+  deploymentVersions: 'holdfast_deployment_versions',
   referenceBookUnreachable: 'holdfast_reference_book_unreachable',
 } as const;
