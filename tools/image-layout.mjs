@@ -1,7 +1,7 @@
 /**
  * Lays out what each image holds: `node tools/image-layout.mjs [FOLDER]`, after a build. The packages are those that the
- * image's programs need, as they are installed here, with the native code of this platform alone; of `dist` it takes no
- * source maps, which hold the sources.
+ * image's programs need, as they are installed here, with the native code of this platform alone, and none for musl,
+ * since the images are Debian's. Of `dist` it takes no source maps, which hold the sources.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -33,7 +33,8 @@ const [target = join(rootDir, 'image')] = process.argv.slice(2);
 for (const [name, { packages, dist }] of Object.entries(IMAGES)) {
   const folder = join(target, name);
   rmSync(folder, { recursive: true, force: true });
-  for (const path of shippedPackages(lock, packages)) copy(join(rootDir, path), join(folder, path), ofThisPlatform);
+  const paths = [...shippedPackages(lock, packages)].filter((path) => !path.endsWith('-musl'));
+  for (const path of paths) copy(join(rootDir, path), join(folder, path), ofThisPlatform);
   for (const path of dist) copy(join(distDir, path), join(folder, 'dist', path), isCode);
   for (const path of FILES) copy(join(rootDir, path), join(folder, path));
 }

@@ -33,6 +33,7 @@ export const ONLY_AT_FULL_COUNTS = {
   'replay/releases': 'npm run verify has it as a step of its own; npm test of what is not released has no need of it',
   'sandbox/survival': 'kills a real sandbox; sandbox/store shows what it keeps on disk',
   'tools/kubernetes-schema': 'fetches the schemas of Kubernetes; tools/kubernetes compares with our own',
+  'rig/rig': 'runs the compose file with real processes for minutes; tools/compose has its rules',
   'tools/start': 'boots the whole stack five times; every set-up with npm start boots it once',
   'reference-book/on-temporal':
     'a PostgreSQL, a worker and a real server; simulation/rules/reference-book shows the flows',
@@ -50,6 +51,7 @@ export const ONLY_AT_FULL_COUNTS = {
 
 /** Files that depend on timing or need the whole machine for hundreds of flows. They run last, one at a time. */
 export const ALONE_AT_FULL_COUNTS = [
+  'rig/rig',
   'guarantees/every-crash-point',
   'guarantees/every-crash-point-of-commands',
   'guarantees/hostile-profiles',
