@@ -1,19 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
+import type { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { NativeConnection } from '@temporalio/worker';
-import { engineAddress } from '../src/client/connect.js';
+import { NativeConnection, type Worker } from '@temporalio/worker';
+import { lazyClient } from '../src/client/connect.js';
+import { engineSettings, isSameServer } from '../src/client/engine-connection.js';
 import type { Environment } from '../src/client/environment-mark.js';
-import { checkNamespace } from '../src/client/namespace.js';
+import { checkNamespace, sayUnreachable } from '../src/client/namespace.js';
+import { sayIfLapsed, whyEngineUnreachable } from '../src/client/why-unreachable.js';
 import { describeError, type Logger } from '../src/security/logging.js';
 import { StartFault } from './process.js';
 
 const RETRY_MS = 2_000;
 
 export interface EngineConnections {
-  native: NativeConnection;
-  client: Client;
-  connection: Connection;
+  /** By which workers poll. Another one after certificates have been renewed. */
+  readonly native: NativeConnection;
+  readonly client: Client;
+  readonly connection: Connection;
+  /**
+   * Reads Temporal's settings again: a renewed API key or certificate holds from then on.
+   * @returns what these workers no longer poll by, to be closed once nobody uses it
+   * @throws Error if they can't be used: what there was stays
+   */
+  refresh(workers: readonly Pick<Worker, 'connection'>[]): Promise<NativeConnection | undefined>;
   close(): Promise<void>;
 }
 
@@ -29,41 +38,66 @@ export async function connectEngine(
   stopping: AbortSignal,
   waiting: Waiting,
 ): Promise<EngineConnections> {
-  const { connectionOptions, namespace } = engineAddress();
   for (;;) {
     stopping.throwIfAborted();
     try {
-      const native = await NativeConnection.connect(connectionOptions);
-      const connection = await Connection.connect(connectionOptions);
-      const client = new Client({ connection, dataConverter, namespace });
+      const engine = await connectOnce(dataConverter);
       waiting([]);
-      return {
-        native,
-        client,
-        connection,
-        close: async () => {
-          await native.close();
-          await connection.close();
-        },
-      };
+      return engine;
     } catch (error) {
-      waiting([
-        `Temporal cannot be reached at ${connectionOptions.address} (${describeError(error).message}): check that it runs, and TEMPORAL_ADDRESS.`,
-      ]);
+      waiting([sayUnreachable((await whyEngineUnreachable()) ?? describeError(error).message)]);
       await sleep(RETRY_MS, undefined, { signal: stopping });
     }
   }
 }
 
+async function connectOnce(dataConverter: DataConverter): Promise<EngineConnections> {
+  let { connectionOptions: settings } = engineSettings();
+  let native = await NativeConnection.connect(settings);
+  const { client, connection } = lazyClient(dataConverter);
+  try {
+    await connection.ensureConnected();
+  } catch (error) {
+    await native.close();
+    throw error;
+  }
+  return {
+    get native() {
+      return native;
+    },
+    client,
+    connection,
+    async refresh(workers) {
+      const { connectionOptions: next } = engineSettings();
+      const lapsed = sayIfLapsed(next.tls);
+      if (lapsed !== undefined) throw new Error(lapsed);
+      let replaced: NativeConnection | undefined;
+      if (isSameServer(settings, next)) {
+        if (next.apiKey !== settings.apiKey) await native.setApiKey(next.apiKey ?? '');
+      } else {
+        replaced = native;
+        native = await NativeConnection.connect(next);
+        for (const worker of workers) worker.connection = native;
+      }
+      settings = next;
+      return replaced;
+    },
+    async close() {
+      await native.close();
+      await connection.close();
+    },
+  };
+}
+
 /** Waits until the namespace is one that a worker of this environment may serve. */
 export async function awaitNamespace(
-  { connection, client }: EngineConnections,
+  engine: EngineConnections,
   environment: Environment,
   { logger, stopping, waiting }: { logger: Logger; stopping: AbortSignal; waiting: Waiting },
 ): Promise<void> {
   for (;;) {
     stopping.throwIfAborted();
-    const { faults, warnings } = await checkNamespace(connection, client.options.namespace, environment);
+    const { faults, warnings } = await checkEngine(engine, [], environment, true);
     waiting(faults);
     if (faults.length === 0) {
       for (const warning of warnings) logger.warn(warning);
@@ -71,6 +105,33 @@ export async function awaitNamespace(
     }
     await sleep(RETRY_MS, undefined, { signal: stopping });
   }
+}
+
+/**
+ * Reads Temporal's settings again, and asks through both connections: workers poll by one, and calls of flows to Temporal
+ * use the other.
+ * @param attributes see `readNamespace`
+ */
+export async function checkEngine(
+  engine: EngineConnections,
+  workers: readonly Pick<Worker, 'connection'>[],
+  environment: Environment,
+  attributes: boolean,
+): Promise<{ faults: string[]; warnings: string[] }> {
+  let unusable: string | undefined;
+  try {
+    await (await engine.refresh(workers))?.close();
+  } catch (error) {
+    unusable = (await whyEngineUnreachable()) ?? describeError(error).message;
+  }
+  const { namespace } = engine.client.options;
+  const why = () => whyEngineUnreachable();
+  const [polling, calling] = await Promise.all([
+    checkNamespace(engine.native, namespace, environment, { attributes: false, why }),
+    checkNamespace(engine.connection, namespace, environment, { attributes, why }),
+  ]);
+  if (unusable !== undefined) return { faults: [sayUnreachable(unusable)], warnings: [] };
+  return polling.faults.length > 0 ? polling : calling;
 }
 
 /** Refuses a namespace at once. @throws StartFault with every fault */

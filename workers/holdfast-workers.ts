@@ -22,6 +22,9 @@ import { reportUnits } from './unit-metrics.js';
 
 export type { OwnWorker } from './own-worker.js';
 
+/** Of Temporal's settings, in ms. */
+const REFRESH_EVERY_MS = 10_000;
+
 export interface HoldfastWorkersOptions {
   own?: OwnWorker;
   /** Ends the wait for a server that is not there yet. */
@@ -81,9 +84,11 @@ export async function createWorkers({ own, signal }: HoldfastWorkersOptions) {
     async run() {
       const running = workers.map((worker) => worker.run());
       if (isStopped) shutdown();
+      const refreshing = setInterval(() => void refresh(engine, workers, logger), REFRESH_EVERY_MS).unref();
       try {
         await Promise.all(running);
       } finally {
+        clearInterval(refreshing);
         shutdown();
         // One may have failed while others still stop: the connection must outlive them.
         await Promise.allSettled(running);
@@ -99,6 +104,15 @@ async function endUnused(workers: readonly Worker[]): Promise<void> {
   const running = workers.map((worker) => worker.run());
   for (const worker of workers) worker.shutdown();
   await Promise.allSettled(running);
+}
+
+/** What the workers polled by before stays open: the merchant's process may use it for something else. */
+async function refresh(engine: EngineConnections, workers: readonly Worker[], logger: Logger): Promise<void> {
+  try {
+    await engine.refresh(workers);
+  } catch (err) {
+    logger.warn({ err }, "Temporal's settings can't be used; what was read before still holds");
+  }
 }
 
 interface Connecting {

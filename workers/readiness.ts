@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from '@temporalio/worker';
 import type { Environment } from '../src/client/environment-mark.js';
-import { checkNamespace } from '../src/client/namespace.js';
 import type { Logger } from '../src/security/logging.js';
 import type { EncryptionCodec } from '../src/security/payload-codec.js';
-import { type EngineConnections, logReasons, type Waiting } from './connect.js';
+import { checkEngine, type EngineConnections, logReasons, type Waiting } from './connect.js';
+import { StartFault } from './process.js';
 import { readVersionState, sayState, type Version, type VersionState } from './version-state.js';
 
 const LOOK_EVERY_MS = 10_000;
@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 10_000;
 const ATTRIBUTES_EVERY_MS = 600_000;
 const VERSION_EVERY_MS = 60_000;
 
-type Served = Pick<Worker, 'getState'> & { options: Pick<Worker['options'], 'taskQueue'> };
+type Served = Pick<Worker, 'getState' | 'connection'> & { options: Pick<Worker['options'], 'taskQueue'> };
 
 /** The body of `/ready`. */
 export interface ReadyAnswer {
@@ -63,7 +63,7 @@ export class Readiness {
     const { version } = watched;
     if (version !== undefined) this.#version = { buildId: version.buildId, state: 'unknown' };
     this.#watching = Promise.all([
-      this.#watchNamespace(watched),
+      this.#watchNamespace(watched.engine, watched.environment),
       version === undefined ? undefined : this.#watchVersion(watched.engine, version),
     ]);
   }
@@ -77,6 +77,11 @@ export class Readiness {
   /** Whether a worker has failed: what it served nobody serves until the process is restarted. */
   hasFailed(): boolean {
     return this.#workers.some((worker) => worker.getState() === 'FAILED');
+  }
+
+  /** Why a worker has ended with this error. The SDK's own says little where Temporal has refused its login for a minute. */
+  explain(error: unknown): unknown {
+    return this.#waitsFor.length === 0 ? error : new StartFault(this.#waitsFor.join(' '));
   }
 
   answer(): ReadyAnswer {
@@ -101,27 +106,24 @@ export class Readiness {
     return keyFault === undefined ? reasons : [...reasons, keyFault];
   }
 
-  /** Asks through both connections: workers poll by one, and calls of flows to Temporal use the other. */
-  async #watchNamespace({ engine: { native, connection, client }, environment }: Watched): Promise<void> {
-    const { namespace } = client.options;
+  async #watchNamespace(engine: EngineConnections, environment: Environment): Promise<void> {
     let attributesAt = performance.now() + ATTRIBUTES_EVERY_MS;
     await this.#repeat(this.#everyMs.namespace, async () => {
       const attributes = performance.now() >= attributesAt;
-      const [polling, calling] = await Promise.all([
-        this.#unlessStopping(native, () => checkNamespace(native, namespace, environment, { attributes: false })),
-        this.#unlessStopping(connection, () => checkNamespace(connection, namespace, environment, { attributes })),
-      ]);
+      const { faults } = await this.#unlessStopping(engine, () =>
+        checkEngine(engine, this.#workers, environment, attributes),
+      );
       if (this.#stopping.signal.aborted) return;
-      this.waiting(polling.faults.length > 0 ? polling.faults : calling.faults);
+      this.waiting(faults);
       if (attributes) attributesAt = performance.now() + ATTRIBUTES_EVERY_MS;
     });
   }
 
-  async #watchVersion({ client, connection }: EngineConnections, version: Version): Promise<void> {
+  async #watchVersion(engine: EngineConnections, version: Version): Promise<void> {
     let isFirst = true;
     let said: string | undefined;
     await this.#repeat(this.#everyMs.version, async () => {
-      const state = await this.#unlessStopping(connection, () => readVersionState(client, version));
+      const state = await this.#unlessStopping(engine, () => readVersionState(engine.client, version));
       const means = sayState(state, version);
       this.#version = { buildId: version.buildId, state, ...(means !== undefined && { means }) };
       // A build that has just started can't be current yet.
@@ -134,10 +136,19 @@ export class Readiness {
 
   /** A call under way must not outlive the connection. */
   async #unlessStopping<Answer>(
-    connection: Pick<EngineConnections['connection'], 'withAbortSignal'>,
+    { native, connection }: EngineConnections,
     ask: () => Promise<Answer>,
   ): Promise<Answer> {
-    return await connection.withAbortSignal(this.#stopping.signal, ask);
+    // Of its own for each question, as the SDK leaves its listeners at the signal.
+    const own = new AbortController();
+    const abort = (): void => own.abort();
+    const { signal } = this.#stopping;
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      return await native.withAbortSignal(own.signal, () => connection.withAbortSignal(own.signal, ask));
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
   }
 
   async #repeat(everyMs: number, task: () => Promise<void>): Promise<void> {

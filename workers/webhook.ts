@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createEventSink } from '../src/client/event-sink.js';
 import { createReadyCheck } from '../src/client/ready-check.js';
 import { lazyClient } from '../src/client/connect.js';
+import { whyEngineUnreachable } from '../src/client/why-unreachable.js';
 import { loadConfig } from '../src/config/index.js';
 import { createDataConverter } from '../src/security/data-converter.js';
 import { createWebhookHandler } from '../src/webhook/handler.js';
@@ -38,7 +39,12 @@ await runProcess({
       ...(config.webhookSenders !== undefined && { allowedSenders: config.webhookSenders }),
     });
     const { keyRing, environment } = config;
-    const ready = createReadyCheck(client, { keyId: keyRing.currentId, environment, logger });
+    const ready = createReadyCheck(client, {
+      keyId: keyRing.currentId,
+      environment,
+      why: whyEngineUnreachable,
+      logger,
+    });
     // Logs what is not right, even if no readiness check is requested.
     void ready();
     const server = createWebhookServer({

@@ -71,7 +71,10 @@ await runProcess({
     readiness.serves(workers, codec, { engine, environment, version });
     return {
       url: `${url}/metrics`,
-      failed: Promise.race([loop.ended, running.then(() => new Promise<never>(() => undefined))]),
+      failed: Promise.race([
+        loop.ended,
+        running.then(forever, (error: unknown) => Promise.reject(readiness.explain(error))),
+      ]),
       async stop() {
         for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
         const unwatched = readiness.stop();
@@ -84,3 +87,8 @@ await runProcess({
     };
   },
 });
+
+/** Workers that have stopped were told to. */
+async function forever(): Promise<never> {
+  return new Promise(() => undefined);
+}

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { RECONNECT_SOON } from '../client/deadlines.js';
+import { engineSettings } from '../client/engine-connection.js';
 import { environmentNamed, otherEnvironment } from '../client/environment-mark.js';
+import { sayUnreadableSettings, whyUnreachable } from '../client/why-unreachable.js';
 import { ConfigError, SECRET_FILES } from '../config/index.js';
 import { createDataConverter } from '../security/data-converter.js';
 import { KeyRing, parseKeyRing } from '../security/key-ring.js';
@@ -60,14 +61,14 @@ export async function openEngine(
       ...connectionOptions,
       address,
       connectTimeout: Math.min(CONNECT_MS, waitMs),
-      channelArgs: RECONNECT_SOON,
     });
   } catch (error) {
     const remedy =
       stack === undefined
         ? 'run this in the folder of a running npm start, or set TEMPORAL_ADDRESS'
         : 'is npm start still running in this folder?';
-    throw new CommandError(`Temporal does not answer at ${address} (${messageOf(error)}): ${remedy}`);
+    const why = (await whyUnreachable({ ...connectionOptions, address })) ?? messageOf(error);
+    throw new CommandError(`Temporal does not answer at ${address} (${why}): ${remedy}`);
   }
   try {
     if (checks) await refuseOtherEnvironment(connection, namespace, env);
@@ -104,12 +105,16 @@ async function refuseOtherEnvironment(
 }
 
 function byStack({ address, namespace }: RunningStack) {
-  return { address, namespace, connectionOptions: {} };
+  return { address, namespace, connectionOptions: { channelArgs: RECONNECT_SOON } };
 }
 
 function byEnvironment(env: NodeJS.ProcessEnv) {
-  const { connectionOptions, namespace = 'default' } = loadClientConnectConfig({ overrideEnvVars: textsOf(env) });
-  return { address: connectionOptions.address ?? '127.0.0.1:7233', namespace, connectionOptions };
+  try {
+    const { connectionOptions, namespace } = engineSettings({}, textsOf(env));
+    return { address: connectionOptions.address ?? '127.0.0.1:7233', namespace, connectionOptions };
+  } catch (error) {
+    throw new CommandError(`Temporal can't be reached: ${sayUnreadableSettings(error)}`);
+  }
 }
 
 function textsOf(env: NodeJS.ProcessEnv): Record<string, string> {

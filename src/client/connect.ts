@@ -1,10 +1,9 @@
-import { Client, Connection } from '@temporalio/client';
+import { Client, type Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { createDataConverter } from '../security/data-converter.js';
 import { parseKeyRing } from '../security/key-ring.js';
-import { RECONNECT_SOON } from './deadlines.js';
 import { type Environment, environmentNamed, otherEnvironment } from './environment-mark.js';
+import { type EngineAddress, engineSettings, followingConnection } from './engine-connection.js';
 import { HoldfastError } from './errors.js';
 import { HoldfastClient } from './holdfast-client.js';
 
@@ -20,33 +19,15 @@ export interface ConnectOptions {
   environment?: Environment;
 }
 
-type Address = Pick<ConnectOptions, 'address' | 'namespace'>;
-
 /** A client whose connection is opened with the first call. */
 export function lazyClient(
   dataConverter: DataConverter,
-  options: Address = {},
+  options: EngineAddress = {},
 ): { client: Client; connection: Connection } {
-  const { connectionOptions, namespace } = engineAddress(options);
-  const connection = Connection.lazy(connectionOptions);
+  const { namespace } = engineSettings(options);
+  const connection = followingConnection(() => engineSettings(options).connectionOptions);
   return { client: new Client({ connection, dataConverter, namespace }), connection };
 }
-
-/** Temporal's standard `TEMPORAL_*` variables and profile files; what `options` name overrides them. */
-export function engineAddress(options: Address = {}) {
-  const config = loadClientConnectConfig();
-  return {
-    connectionOptions: {
-      ...config.connectionOptions,
-      channelArgs: RECONNECT_SOON,
-      ...(options.address !== undefined && { address: options.address }),
-    },
-    namespace: options.namespace ?? config.namespace ?? DEFAULT_NAMESPACE,
-  };
-}
-
-/** Of the SDK. */
-const DEFAULT_NAMESPACE = 'default';
 
 /**
  * Connects to Temporal with its standard `TEMPORAL_*` variables and profile files.
@@ -57,10 +38,9 @@ export async function connectHoldfast(options: ConnectOptions = {}): Promise<Hol
   const dataConverter =
     options.dataConverter ??
     createDataConverter(parseKeyRing(options.encryptionKeys ?? process.env['HOLDFAST_ENCRYPTION_KEYS'] ?? ''));
-  const { connectionOptions, namespace } = engineAddress(options);
-  const connection = await Connection.connect(connectionOptions);
-  const client = new Client({ connection, dataConverter, namespace });
+  const { client, connection } = lazyClient(dataConverter, options);
   try {
+    await connection.ensureConnected();
     await refuseOtherEnvironment(client, options.environment);
   } catch (error) {
     await connection.close();

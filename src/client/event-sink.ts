@@ -18,6 +18,7 @@ import { lazyClient } from './connect.js';
 import { type Environment, environmentNamed, otherEnvironment } from './environment-mark.js';
 import { findFlowOfPayment } from './earlier-runs.js';
 import { createReadyCheck, type ReadyCheck } from './ready-check.js';
+import { whyEngineUnreachable } from './why-unreachable.js';
 import { awaitEndOfFlow, flowIsGone, readEndedFlow } from './end-of-flow.js';
 
 export type { Delivery, EndedFlow, EventSink } from '../contract/engine-port.js';
@@ -139,11 +140,13 @@ export function connectEventSink(options: ConnectSinkOptions = {}): ConnectedSin
   const { client, connection } = lazyClient(createDataConverter(keys), options);
   const environment = environmentNamed(options.environment);
   const sink = createEventSink(client, { ...options, ...(environment !== undefined && { environment }) });
+  const why = () => whyEngineUnreachable(options);
+  const ready = createReadyCheck(client, { keyId: keys.currentId, environment, why });
   const close = async (): Promise<void> => {
     await sink.idle();
     await connection.close();
   };
-  return { ...sink, ready: createReadyCheck(client, { keyId: keys.currentId, environment }), close };
+  return { ...sink, ready, close };
 }
 
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);

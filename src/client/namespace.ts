@@ -64,6 +64,8 @@ interface CheckOptions {
   withinMs?: number;
   /** See `readNamespace`. */
   attributes?: boolean;
+  /** Is asked why the server does not answer, since its client says only that it does not. */
+  why?: () => Promise<string | undefined>;
 }
 
 /** Reads a namespace for a process of this environment. Never rejects. */
@@ -71,14 +73,14 @@ export async function checkNamespace(
   connection: Pick<ConnectionLike, 'workflowService' | 'withDeadline'>,
   namespace: string,
   environment: Environment,
-  { withinMs = WITHIN_MS, attributes = true }: CheckOptions = {},
+  { withinMs = WITHIN_MS, attributes = true, why }: CheckOptions = {},
 ): Promise<NamespaceCheck> {
   try {
     const read = () => readNamespace(connection, namespace, attributes);
     const reading = await connection.withDeadline(Date.now() + withinMs, read);
     return { faults: namespaceFaults(reading, namespace, environment), warnings: warningsOf(reading, namespace) };
   } catch (error) {
-    return { faults: [sayUnreadable(error, namespace)], warnings: [] };
+    return { faults: [sayUnreadable(error, namespace, await why?.())], warnings: [] };
   }
 }
 
@@ -134,21 +136,23 @@ function sayMissing(namespace: string, setUp = 'run holdfast setup'): string {
   return `there is no namespace "${namespace}": ${setUp}, which makes it, or name another one in TEMPORAL_NAMESPACE.`;
 }
 
-/** Why nothing can be read of a namespace, and what to do. */
-export function sayUnreadable(error: unknown, namespace: string): string {
+/** Why nothing can be read of a namespace, and what to do. @param why there is no connection, if that is known */
+export function sayUnreadable(error: unknown, namespace: string, why?: string): string {
   const code = codeOf(error);
   const message = error instanceof Error ? error.message : String(error);
   // An error of a worker's own connection has no details.
-  const why = (isGrpcServiceError(error) && error.details) || message;
+  const told = (isGrpcServiceError(error) && error.details) || message;
   if (code === GRPC.permissionDenied || code === GRPC.unauthenticated) {
     return (
-      `Temporal refuses this login for namespace "${namespace}" (${why}): check TEMPORAL_API_KEY, or the client ` +
+      `Temporal refuses this login for namespace "${namespace}" (${told}): check TEMPORAL_API_KEY, or the client ` +
       'certificate of TEMPORAL_TLS_CLIENT_CERT_PATH, and what they may do there.'
     );
   }
-  if (code === GRPC.deadlineExceeded)
-    return 'Temporal cannot be reached in time: check that it runs, and TEMPORAL_ADDRESS.';
   if (code === GRPC.notFound) return sayMissing(namespace);
+  return sayUnreachable(why ?? (code === GRPC.deadlineExceeded ? 'no answer in time' : told));
+}
+
+export function sayUnreachable(why: string): string {
   return `Temporal cannot be reached (${why}): check that it runs, and TEMPORAL_ADDRESS.`;
 }
 

@@ -15,6 +15,8 @@ interface ReadyCheckOptions {
   keyId: string;
   /** If set, a namespace that `holdfast setup` has not made fit for this environment is a reason too. */
   environment?: Environment | undefined;
+  /** Is asked why Temporal can't be reached. */
+  why?: () => Promise<string | undefined>;
   /** Gets a line when the answer to "do the workers have the key" changes. */
   logger?: Record<'info' | 'error', (fields: object, message: string) => void>;
   /** How long the announced key ids are cached, in ms. */
@@ -31,7 +33,7 @@ export type ReadyCheck = () => Promise<true | string>;
  */
 export function createReadyCheck(
   client: Client,
-  { keyId, environment, logger, keysForMs = KEYS_FOR_MS }: ReadyCheckOptions,
+  { keyId, environment, why, logger, keysForMs = KEYS_FOR_MS }: ReadyCheckOptions,
 ): ReadyCheck {
   const { namespace } = client.options;
   const tell = tellChanges(keyId, logger);
@@ -53,7 +55,10 @@ export function createReadyCheck(
       await client.workflowService.describeNamespace({ namespace });
       return true;
     }
-    const { faults } = await checkNamespace(client.connection, namespace, environment, { withinMs: WITHIN_MS });
+    const { faults } = await checkNamespace(client.connection, namespace, environment, {
+      withinMs: WITHIN_MS,
+      ...(why !== undefined && { why }),
+    });
     if (faults.length > 0) return faults.join(' ');
     rightUntil = performance.now() + NAMESPACE_FOR_MS;
     return true;
@@ -65,7 +70,7 @@ export function createReadyCheck(
   return () => {
     asked ??= client.connection
       .withDeadline(Date.now() + WITHIN_MS, ask)
-      .catch((error: unknown) => sayUnreadable(error, namespace))
+      .catch(async (error: unknown) => sayUnreadable(error, namespace, await why?.()))
       .finally(() => (asked = undefined));
     return asked;
   };

@@ -5,6 +5,7 @@ import { parseKeyRing } from '../../src/security/key-ring.js';
 import { createLogger } from '../../src/security/logging.js';
 import { EncryptionCodec } from '../../src/security/payload-codec.js';
 import { createHealthServer } from '../../workers/health.js';
+import { StartFault } from '../../workers/process.js';
 import { type ReadyAnswer, Readiness } from '../../workers/readiness.js';
 import { grpcError, namespaceServer } from '../client/namespace-server.js';
 import { until } from '../support/until.js';
@@ -54,7 +55,7 @@ function workerProcess({
     become: (next: string) => (state = next),
     serve() {
       const workers = [{ getState: () => state, options: { taskQueue: 'holdfast' } }];
-      const engine = { native: connection, connection, client };
+      const engine = { native: connection, connection, client, refresh: () => Promise.resolve() };
       const version = buildId === undefined ? undefined : { buildId, deploymentName: 'holdfast' };
       readiness.serves(workers as never, codec, { engine: engine as never, environment: 'test', version });
     },
@@ -102,6 +103,14 @@ describe('a worker process', () => {
       'What this process waited ',
     ]);
     expect(await process.health()).toBe(200);
+  });
+
+  test('that ends while Temporal refuses it gives that as the reason', () => {
+    const { readiness } = workerProcess();
+    const error = new Error('Worker still in use');
+    expect(readiness.explain(error)).toBe(error);
+    readiness.waiting(['Temporal refuses this login.']);
+    expect(readiness.explain(error)).toEqual(new StartFault('Temporal refuses this login.'));
   });
 
   test('asks for search attributes seldom, since they cost a query of visibility', async () => {

@@ -40,6 +40,8 @@ export const ONLY_AT_FULL_COUNTS = {
   'reference-book/postgres': 'starts a PostgreSQL; simulation/rules/reference-book shows what flows do with a book',
   'simulation/rules/export': 'cli/list exports what has ended on a real server',
   'simulation/campaign-other-half': 'simulation/campaign runs all that a short run has',
+  'workers/temporal-cloud':
+    'a Temporal by TLS with real processes; client/{engine-connection,namespace,set-up-namespace} have the rules',
   'workers/awaits-setup':
     'on real processes; client/{namespace,set-up-namespace} have every fault, workers/check-namespace a server',
   'webhook/traces': 'boots a stack that traces',
@@ -72,6 +74,7 @@ export const NOT_SIMULATED = [
   'activities/proof-in-engine',
   'activities/refund-by-engine',
   'client/engine-away',
+  'client/engine-connection',
   'guarantees/events-through-any-outage',
   'guarantees/every-crash-point',
   'guarantees/every-crash-point-of-commands',

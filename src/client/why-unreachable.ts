@@ -1,0 +1,105 @@
+import { X509Certificate } from 'node:crypto';
+import { connect as connectPlainly, type Socket } from 'node:net';
+import { connect as connectByTls } from 'node:tls';
+import type { ConnectionOptions } from '@temporalio/client';
+import { type EngineAddress, engineSettings } from './engine-connection.js';
+
+const DEFAULT_PORT = 7233;
+const WITHIN_MS = 1_500;
+/** By TLS 1.3 a server refuses a client's certificate only after the client has taken the handshake for done. */
+const REFUSED_WITHIN_MS = 300;
+
+type Settings = Pick<ConnectionOptions, 'address' | 'tls'>;
+type Tls = Exclude<ConnectionOptions['tls'], boolean | null | undefined>;
+
+/** `whyUnreachable` by Temporal's settings as they are now, which is an answer itself where they can't be read. */
+export async function whyEngineUnreachable(options: EngineAddress = {}): Promise<string | undefined> {
+  let settings: Settings;
+  try {
+    settings = engineSettings(options).connectionOptions;
+  } catch (error) {
+    return sayUnreadableSettings(error);
+  }
+  return await whyUnreachable(settings);
+}
+
+export function sayUnreadableSettings(error: unknown): string {
+  return `its settings, TEMPORAL_... and what they name, can't be read: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+/**
+ * What keeps a connection to the server from being made, as one more try tells: Temporal's own errors say only that there
+ * was none in time. undefined if that try succeeds.
+ */
+export async function whyUnreachable({ address, tls }: Settings): Promise<string | undefined> {
+  const options = typeof tls === 'object' && tls !== null ? tls : undefined;
+  const lapsed = sayIfLapsed(tls);
+  if (lapsed !== undefined) return lapsed;
+  const server = hostAndPort(address);
+  if (server === undefined) return `TEMPORAL_ADDRESS="${address}" is no address such as temporal.example.com:7233`;
+  const { host, port } = server;
+  const isByTls = tls !== undefined && tls !== null && tls !== false;
+  return await new Promise((resolve) => {
+    const socket = isByTls ? openByTls(host, port, options) : connectPlainly(port, host);
+    const end = (why: string | undefined): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(why);
+    };
+    let timer = setTimeout(() => end('no answer'), WITHIN_MS);
+    const succeed = (): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => end(undefined), isByTls ? REFUSED_WITHIN_MS : 0);
+    };
+    socket.once(isByTls ? 'secureConnect' : 'connect', succeed);
+    socket.on('error', (error) => end(sayError(error)));
+  });
+}
+
+function openByTls(host: string, port: number, options: Tls | undefined): Socket {
+  const { serverRootCACertificate: ca, clientCertPair: pair, serverNameOverride: name } = options ?? {};
+  return connectByTls({
+    host,
+    port,
+    servername: name ?? host,
+    ALPNProtocols: ['h2'],
+    ...(ca !== undefined && ca !== null && { ca: Buffer.from(ca) }),
+    ...(pair !== undefined && pair !== null && { cert: Buffer.from(pair.crt), key: Buffer.from(pair.key) }),
+  });
+}
+
+/** @returns undefined without a client certificate, or within its time */
+export function sayIfLapsed(tls: Settings['tls']): string | undefined {
+  const pair = typeof tls === 'object' ? tls?.clientCertPair : undefined;
+  if (pair === undefined || pair === null) return undefined;
+  let certificate: X509Certificate;
+  try {
+    certificate = new X509Certificate(Buffer.from(pair.crt));
+  } catch {
+    return 'the client certificate is no PEM text: look at TEMPORAL_TLS_CLIENT_CERT_PATH';
+  }
+  const { validFrom, validTo } = certificate;
+  const now = Date.now();
+  if (Date.parse(validTo) >= now && Date.parse(validFrom) <= now) return undefined;
+  return (
+    `the client certificate ${Date.parse(validTo) < now ? `has lapsed on ${validTo}` : `holds from ${validFrom} only`}: put a ` +
+    'valid one and its key in its place (TEMPORAL_TLS_CLIENT_CERT_PATH and ..._KEY_PATH, or the same of a profile); ' +
+    'it is read by itself'
+  );
+}
+
+function sayError(error: Error & { code?: string }): string {
+  // The reason of an alert, which the other side has sent.
+  if (error.code?.includes('ALERT') === true)
+    return `the server refuses the client's certificate, or the lack of one (${error.code})`;
+  if (error.code !== undefined && /CERT|SIGNATURE/.test(error.code))
+    return `the server's certificate is not to be trusted (${error.message}): look at TEMPORAL_TLS_SERVER_CA_CERT_PATH and TEMPORAL_TLS_SERVER_NAME`;
+  return error.message || (error.code ?? 'no connection');
+}
+
+function hostAndPort(address = '127.0.0.1'): { host: string; port: number } | undefined {
+  const text = `tcp://${address.replace(/^https?:\/\//, '')}`;
+  if (!URL.canParse(text)) return undefined;
+  const { hostname, port } = new URL(text);
+  return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? DEFAULT_PORT : Number(port) };
+}
