@@ -1,6 +1,6 @@
 /**
- * Prints, as a JSON array, the command that renders a folder of deploy/kubernetes: that of this machine, or kustomize in the
- * cache. With `--fetch` it is built there from its Go module, if there is none. Exits with 1 and the reason on stderr.
+ * Prints, as a JSON array, the command that renders a folder of deploy/kubernetes: that of this machine, or kustomize, which
+ * is built once into the cache from its Go module. Exits with 1 and the reason on stderr if there is none.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { lastLines, runCommand } from './setup/run-command.mjs';
 
 const MODULE = 'sigs.k8s.io/kustomize/kustomize/v5@v5.7.1';
 
-async function findKustomize(fetch) {
+async function findKustomize() {
   const cached = join(cacheDir(), 'kustomize');
   for (const command of [
     ['kubectl', 'kustomize'],
@@ -19,7 +19,6 @@ async function findKustomize(fetch) {
     const [executable, ...args] = command;
     if ((await runCommand(executable, [...args, '--help'], { timeoutMs: 20_000 })).ok) return { command };
   }
-  if (!fetch) return { problem: 'there is neither kubectl nor kustomize on this machine' };
   const env = { ...process.env, GOBIN: cacheDir(), GOFLAGS: '-mod=mod' };
   const built = await runCommand('go', ['install', MODULE], { env, timeoutMs: 600_000 });
   if (!built.ok || !existsSync(cached))
@@ -27,7 +26,7 @@ async function findKustomize(fetch) {
   return { command: [cached, 'build'] };
 }
 
-const { command, problem } = await findKustomize(process.argv.includes('--fetch'));
+const { command, problem } = await findKustomize();
 if (problem) console.error(problem);
 else console.log(JSON.stringify(command));
 process.exitCode = problem ? 1 : 0;

@@ -77,9 +77,9 @@ export function readConfigMap(name: string): Record<string, string> {
   return Object.fromEntries(pairs.map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string]));
 }
 
-/** The command that renders, or why there is none. With `fetch` it may take a minute to build it once. */
-export function kustomize({ fetch = false } = {}): { command: string[] } | { problem: string } {
-  const args = [join(ROOT, 'tools', 'kustomize-path.mjs'), ...(fetch ? ['--fetch'] : [])];
+/** The command that renders, or why there is none. It may take a minute to build it once. */
+export function kustomize(): { command: string[] } | { problem: string } {
+  const args = [join(ROOT, 'tools', 'kustomize-path.mjs')];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   return status === 0 ? { command: JSON.parse(stdout) as string[] } : { problem: stderr.trim() };
 }

@@ -15,7 +15,7 @@ interface Schemas {
 }
 
 const found = spawnSync(process.execPath, [join(root, 'tools', 'kubernetes-schema-path.mjs')], { encoding: 'utf8' });
-const renderer = kustomize({ fetch: true });
+const renderer = kustomize();
 const problem = 'problem' in renderer ? renderer.problem : found.status === 0 ? undefined : found.stderr.trim();
 if (problem !== undefined)
   process.stderr.write(`The manifests for Kubernetes are NOT validated, skipped: ${problem}\n`);

@@ -32,6 +32,7 @@ export const ONLY_AT_FULL_COUNTS = {
   'cli/subscriptions': 'on a real server; simulation/rules give flows the same commands, cli/show prints them',
   'replay/releases': 'npm run verify has it as a step of its own; npm test of what is not released has no need of it',
   'sandbox/survival': 'kills a real sandbox; sandbox/store shows what it keeps on disk',
+  'tools/kubernetes-rendered': 'renders each overlay; tools/kubernetes reads the manifests as they stand',
   'tools/kubernetes-schema': 'fetches the schemas of Kubernetes; tools/kubernetes compares with our own',
   'rig/rig': 'runs the compose file with real processes for minutes; tools/compose has its rules',
   'tools/start': 'boots the whole stack five times; every set-up with npm start boots it once',
