@@ -20,6 +20,7 @@ const READERS: Readonly<Record<string, string>> = {
   'holdfast-worker': 'worker',
   'holdfast-webhook': 'webhook',
   'holdfast-codec': 'codec server',
+  'holdfast-setup': 'setup',
 };
 /** Given in another way: by a file, by the folder of the queue, by the Worker Controller. */
 const NOT_PASSED: Readonly<Record<string, readonly string[]>> = {
@@ -29,7 +30,8 @@ const NOT_PASSED: Readonly<Record<string, readonly string[]>> = {
     'HOLDFAST_TASK_QUEUES',
     'TEMPORAL_WORKER_BUILD_ID',
   ],
-  'holdfast-setup': ['HOLDFAST_REFERENCE_BOOK_URL_FILE'],
+  // It reads no payload.
+  'holdfast-setup': ['HOLDFAST_ENCRYPTION_KEYS', 'HOLDFAST_REFERENCE_BOOK_URL_FILE'],
   'holdfast-webhook': ['HOLDFAST_BUSINESS_UNITS'],
   'holdfast-codec': ['HOLDFAST_CODEC_TOKEN', 'HOLDFAST_CODEC_UI_CAPABILITY'],
 };
