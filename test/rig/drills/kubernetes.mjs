@@ -10,7 +10,8 @@ const TEMPORAL = 'temporal-frontend.temporal.svc';
 const WORKER = 'holdfast-worker-payments';
 const NEED_TEMPORAL = ['holdfast-webhooks', 'holdfast-worker-billing', WORKER];
 const READY_WITHIN_MS = 120_000;
-const SLOW_CALL_MS = 8_000;
+/** Longer than preStop, shorter than the 10 s after which a first try is given up. */
+const SLOW_CALL_MS = 9_000;
 
 /** The demo overlay for Kubernetes as kustomize renders it: commands, variables, files, rights, probes, times to stop. */
 export async function run({ check, open, close, say }) {
@@ -20,7 +21,7 @@ export async function run({ check, open, close, say }) {
   const all = podsOf(manifests, folder);
   const rig = await open(await modelOf(all));
   try {
-  
+    // First, since the rig writes names into a container when it makes it. Then it is cut off.
     await rig.up({ services: [TEMPORAL] });
     await rig.network.unplug(rig.container(TEMPORAL).end);
     await drill({ check, rig, pods: all.filter(({ kind }) => kind !== 'Job') });
@@ -112,7 +113,7 @@ async function drill({ check, rig, pods }) {
         (text) => !text.includes('"times":1'),
       );
       const worker = pods.find(({ name }) => name === WORKER);
-      const stopping = rig.container(WORKER).stop();
+      const stopping = stop(rig, worker);
       const { said } = await until(
         () => ready(worker),
         ({ works }) => !works,
@@ -129,7 +130,7 @@ async function drill({ check, rig, pods }) {
   await check('stop: every other process ends by itself within its time, and answers no probe then', async () => {
     const notes = [];
     for (const pod of pods) {
-      await rig.container(pod.name).stop();
+      await stop(rig, pod);
       notes.push(endedWell(rig, pod.name));
       expect(pod, await alive(pod), false);
       expect(pod, await ready(pod), false);
@@ -140,6 +141,12 @@ async function drill({ check, rig, pods }) {
 
 function expect({ name }, { works, said }, wanted) {
   if (works !== wanted) throw new Error(`${name} ${wanted ? 'does not work' : 'works'}: ${said}`);
+}
+
+/** As the kubelet does: preStop comes before the signal. */
+async function stop(rig, { name, container }) {
+  await sleep((container.lifecycle?.preStop.sleep.seconds ?? 0) * 1_000);
+  await rig.container(name).stop();
 }
 
 function endedWell(rig, name) {
