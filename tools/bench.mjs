@@ -20,6 +20,7 @@ const BENCHES = {
   'open-flows': 'dist/tools/bench/charge/waiting-flows.js',
   webhook: 'dist/tools/bench/webhook/main.js',
   billing: 'dist/tools/bench/billing/main.js',
+  bytes: 'dist/tools/bench/bytes/main.js',
 };
 
 try {

@@ -8,7 +8,7 @@ import type { ChargeInput } from '../../src/contract/charge.js';
 import { paymentWorkflowId } from '../../src/contract/names.js';
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
 import { fullOr } from '../support/counts.js';
-import { PASSWORD, TestPostgres, whyNoPostgres } from '../support/postgres.js';
+import { LocalPostgres, PASSWORD, whyNoPostgres } from '../../tools/bench/support/postgres.js';
 import { resetTo, resetToFirstTask } from '../support/resets.js';
 import { startStack, type TestStack } from '../support/stack.js';
 import { until } from '../support/until.js';
@@ -19,7 +19,7 @@ if (why !== undefined) console.warn(`skipped: the reference book of a worker: ${
 const LIMIT_MS = 90_000;
 /** Beside the reference book. */
 const AT_ONCE = fullOr(40, 5);
-let server: TestPostgres;
+let server: LocalPostgres;
 let stack: TestStack;
 
 /** As retention does. The dev server takes half a minute for it. */
@@ -48,7 +48,7 @@ const unreachable = async (): Promise<string | undefined> => {
 
 describe.skipIf(why !== undefined)('a worker with a reference book', () => {
   beforeAll(async () => {
-    server = await TestPostgres.start();
+    server = await LocalPostgres.start();
     // It is not there when the worker starts, and has no table.
     await server.stop();
     const workerEnv = { HOLDFAST_REFERENCE_BOOK_URL: server.url() };

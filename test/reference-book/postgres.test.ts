@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createReferenceBookTable, PostgresReferenceBook } from '../../src/reference-book/postgres.js';
-import { PASSWORD, TestPostgres, whyNoPostgres } from '../support/postgres.js';
+import { LocalPostgres, PASSWORD, whyNoPostgres } from '../../tools/bench/support/postgres.js';
 
 const why = whyNoPostgres();
 if (why !== undefined) console.warn(`skipped: the reference book on PostgreSQL: ${why}`);
 
 const FINGERPRINT = 'ab'.repeat(32);
 const claim = () => ({ firstRunId: randomUUID(), fingerprint: FINGERPRINT });
-let server: TestPostgres;
+let server: LocalPostgres;
 const open: PostgresReferenceBook[] = [];
 
 function book({ url = server.url(), environment = 'test' } = {}): PostgresReferenceBook {
@@ -19,7 +19,7 @@ function book({ url = server.url(), environment = 'test' } = {}): PostgresRefere
 
 describe.skipIf(why !== undefined)('the reference book on PostgreSQL', () => {
   beforeAll(async () => {
-    server = await TestPostgres.start();
+    server = await LocalPostgres.start();
   }, 60_000);
   afterAll(async () => {
     await Promise.all(open.map((each) => each.close()));

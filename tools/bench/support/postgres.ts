@@ -2,13 +2,16 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { freePort } from '../../tools/stack/ports.js';
-import { until } from './until.js';
+import { withParentDeathSignal } from '../../stack/interruption.js';
+import { freePort } from '../../stack/ports.js';
 
-const USER = 'holdfast';
+export const USER = 'holdfast';
 /** Long enough to be masked in logs. */
 export const PASSWORD = 'a-password-of-tests-only';
+/** ms. */
+const STARTS_WITHIN = 60_000;
 /** PostgreSQL refuses to run as root. */
 const NOBODY = 65_534;
 
@@ -22,13 +25,13 @@ function programs(): string | undefined {
   return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')));
 }
 
-/** Why a test that needs PostgreSQL can't run here; undefined if it can. */
+/** Why PostgreSQL can't be started here; undefined if it can. */
 export function whyNoPostgres(): string | undefined {
   return programs() === undefined ? 'PostgreSQL (initdb, postgres) is not installed here' : undefined;
 }
 
-/** A PostgreSQL server of a test, in a temporary folder, which syncs as in production. */
-export class TestPostgres {
+/** A PostgreSQL server in a temporary folder, for tests and benchmarks. It syncs as in production. */
+export class LocalPostgres {
   #process: ChildProcess | undefined;
 
   private constructor(
@@ -36,13 +39,13 @@ export class TestPostgres {
     readonly port: number,
   ) {}
 
-  static async start(): Promise<TestPostgres> {
+  static async start(): Promise<LocalPostgres> {
     const folder = mkdtempSync(join(tmpdir(), 'holdfast-postgres-'));
     const passwordFile = join(folder, 'password');
     writeFileSync(passwordFile, PASSWORD);
     const isRoot = process.getuid?.() === 0;
     if (isRoot) for (const path of [folder, passwordFile]) chownSync(path, NOBODY, NOBODY);
-    const server = new TestPostgres(folder, await freePort());
+    const server = new LocalPostgres(folder, await freePort());
     const auth = ['-U', USER, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`];
     const made = spawnSync(join(programs() ?? '', 'initdb'), ['-D', server.#data, ...auth], server.#asUser());
     if (made.status !== 0) throw new Error(`initdb failed: ${String(made.stderr)}`);
@@ -62,15 +65,22 @@ export class TestPostgres {
   /** Starts it again after a stop. */
   async run(): Promise<void> {
     const where = ['-D', this.#data, '-h', '127.0.0.1', '-p', String(this.port), '-k', ''];
-    this.#process = spawn(join(programs() ?? '', 'postgres'), where, { ...this.#asUser(), stdio: 'ignore' });
-    await until(
-      () => this.query('SELECT 1').then(() => 'answers', String),
-      (answer) => answer === 'answers',
-    );
+    const { command, args } = withParentDeathSignal(join(programs() ?? '', 'postgres'), where);
+    this.#process = spawn(command, args, { ...this.#asUser(), stdio: 'ignore' });
+    const limit = Date.now() + STARTS_WITHIN;
+    for (;;) {
+      const failed = await this.query('SELECT 1').then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (failed === undefined) return;
+      if (Date.now() > limit) throw new Error('PostgreSQL does not start', { cause: failed });
+      await sleep(50);
+    }
   }
 
-  async query(text: string): Promise<pg.QueryResultRow[]> {
-    const client = new pg.Client({ connectionString: this.url(), connectionTimeoutMillis: 2_000 });
+  async query(text: string, database?: string): Promise<pg.QueryResultRow[]> {
+    const client = new pg.Client({ connectionString: this.url(database), connectionTimeoutMillis: 2_000 });
     client.on('error', () => undefined);
     try {
       await client.connect();

@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import { connectWhenReady } from '../../stack/dev-server.js';
+import { withParentDeathSignal } from '../../stack/interruption.js';
+import { prepareNamespace } from '../../stack/namespace.js';
+import { type LocalPostgres, PASSWORD, USER } from '../support/postgres.js';
+
+/** The server that docker-compose.yml runs. */
+const VERSION = '1.31.0';
+const MODULE = `go.temporal.io/server@v${VERSION}`;
+const PROGRAMS = { 'temporal-server': './cmd/server', 'temporal-sql-tool': './cmd/tools/sql' };
+/** As in docker-compose.yml. */
+const SHARDS = 4;
+const STARTS_WITHIN = 120_000;
+/** As in docker-compose.yml: a step of a flow then takes milliseconds. */
+const FASTER_READERS = ['transfer', 'timer', 'visibility']
+  .map((queue) => `history.${queue}ProcessorMaxPollRPS:\n  - value: 5000\n`)
+  .join('');
+
+export interface TemporalOnPostgres {
+  readonly address: string;
+  readonly namespace: string;
+  stop(): Promise<void>;
+}
+
+/** Why the server can't be had here; undefined if it can. */
+export function whyNoServer(): string | undefined {
+  if (existsSync(binary('temporal-server'))) return undefined;
+  try {
+    execFileSync('go', ['version'], { stdio: 'ignore' });
+    return undefined;
+  } catch {
+    return `there is neither ${binary('temporal-server')} nor Go to build it`;
+  }
+}
+
+const binary = (name: string): string => join(homedir(), '.cache', 'holdfast', 'rig', `temporal-${VERSION}`, name);
+
+/** Temporal's own server over PostgreSQL, built from its Go module where that was not done before. */
+export async function startTemporalOn(postgres: LocalPostgres): Promise<TemporalOnPostgres> {
+  const { Dir: module } = JSON.parse(
+    String(execFileSync('go', ['mod', 'download', '-json', MODULE], { cwd: '/' })),
+  ) as {
+    Dir: string;
+  };
+  for (const [name, path] of Object.entries(PROGRAMS)) {
+    if (existsSync(binary(name))) continue;
+    console.log(`Building ${name} (once, some minutes) ...`);
+    mkdirSync(join(binary(name), '..'), { recursive: true });
+    const env = { ...process.env, CGO_ENABLED: '0' };
+    execFileSync('go', ['build', '-trimpath', '-o', binary(name), path], { cwd: module, env, stdio: 'inherit' });
+  }
+  makeDatabases(postgres, join(module, 'schema/postgresql/v12'));
+  // An address of its own: the server has eight ports, and its database keeps some of them as 16-bit numbers.
+  const ip = `127.${[...randomBytes(3)].map((byte) => 1 + (byte % 254)).join('.')}`;
+  const dynamic = join(postgres.folder, 'dynamic-config.yaml');
+  writeFileSync(dynamic, FASTER_READERS);
+  const logPath = join(postgres.folder, 'temporal.log');
+  const log = openSync(logPath, 'a');
+  const { command, args } = withParentDeathSignal(binary('temporal-server'), ['start']);
+  const server = spawn(command, args, {
+    env: {
+      PATH: process.env['PATH'],
+      DB: 'postgres12',
+      DB_PORT: String(postgres.port),
+      POSTGRES_SEEDS: '127.0.0.1',
+      POSTGRES_USER: USER,
+      POSTGRES_PWD: PASSWORD,
+      NUM_HISTORY_SHARDS: String(SHARDS),
+      BIND_ON_IP: ip,
+      DYNAMIC_CONFIG_FILE_PATH: dynamic,
+      LOG_LEVEL: 'error',
+    },
+    stdio: ['ignore', log, log],
+  });
+  const address = `${ip}:7233`;
+  const namespace = 'bytes';
+  await makeNamespace(address, namespace, () => {
+    if (server.exitCode !== null)
+      throw new Error(`Temporal did not start:\n${readFileSync(logPath, 'utf8').slice(-2_000)}`);
+  });
+  return {
+    address,
+    namespace,
+    async stop() {
+      const ended = once(server, 'exit');
+      server.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+function makeDatabases(postgres: LocalPostgres, schemas: string): void {
+  for (const database of ['temporal', 'temporal_visibility']) {
+    const login = ['--ep', '127.0.0.1', '-p', String(postgres.port), '-u', USER, '--pw', PASSWORD, '--db', database];
+    const tool = (...args: string[]): void =>
+      void execFileSync(binary('temporal-sql-tool'), ['--plugin', 'postgres12', ...login, ...args], { stdio: 'pipe' });
+    const folder = join(schemas, database.replace('temporal_', ''), 'versioned');
+    tool('create');
+    tool('setup-schema', '-v', '0.0');
+    tool('update-schema', '-d', folder);
+  }
+}
+
+async function makeNamespace(address: string, namespace: string, stop: () => void): Promise<void> {
+  const limit = Date.now() + STARTS_WITHIN;
+  const stopOrLate = (): void => {
+    stop();
+    if (Date.now() > limit) throw new Error('Temporal did not start in time');
+  };
+  await (await connectWhenReady(address, 'temporal-system', stopOrLate)).close();
+  const connection = await Connection.connect({ address });
+  await prepareNamespace(connection, namespace);
+  await connection.close();
+  await (await connectWhenReady(address, namespace, stopOrLate)).close();
+}
