@@ -30,7 +30,7 @@ const LAYERS = [
   {
     name: 'config',
     files: 'src/config/',
-    mayImport: ['src/config/', 'src/(contract|security)/'],
+    mayImport: ['src/config/', 'src/(contract|domain|security)/'],
     temporal: [],
   },
   {

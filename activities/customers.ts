@@ -10,6 +10,7 @@ import type {
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import type { CustomerRecord, PaymentMethodRecord } from '../src/contract/records.js';
 import type { CustomerRequest } from '../src/provider/index.js';
+import { mayBeLost } from './after-restore.js';
 import { type ActivityDeps, providerFor, whyNoCards, orNothing, readCall, readOptions } from './read-call.js';
 import { findEarlierResult } from './engine-calls.js';
 import { customerRecord, paymentMethodRecord } from './records.js';
@@ -104,9 +105,20 @@ export async function deletePaymentMethod(deps: ActivityDeps, call: PaymentMetho
   await sendDelete(() => provider.deletePaymentMethod(call.customerId, call.token, readOptions()));
 }
 
-/** `GET /tokens/{token}` */
+/** `GET /tokens/{token}`. After a restore it is no obstacle that there is none: it may have been used in the lost time. */
 export async function getToken(deps: ActivityDeps, call: TokenCall): Promise<PaymentMethodRecord> {
-  return await readCall(deps, call, async (provider, options) =>
-    paymentMethodRecord(await provider.getToken(call.token, options)),
-  );
+  try {
+    return await readCall(deps, call, async (provider, options) =>
+      paymentMethodRecord(await provider.getToken(call.token, options)),
+    );
+  } catch (error) {
+    const isMissing = error instanceof ApplicationFailure && error.type === FAILURE_TYPES.notFound;
+    if (!isMissing || !(await mayBeLost(deps))) throw error;
+    const details: FailureDetails = { mayHaveLeft: true };
+    throw ApplicationFailure.nonRetryable(
+      `There is no such token, which after a restore from a backup tells nothing: ${error.message}`,
+      FAILURE_TYPES.outcomeUnknown,
+      details,
+    );
+  }
 }

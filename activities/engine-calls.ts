@@ -10,6 +10,7 @@ import type { PaymentRecord, SentBefore } from '../src/contract/records.js';
 import { ownerFrom, routeEvent, type RoutePorts } from '../src/domain/event-routes.js';
 import { madeByFlow } from '../src/domain/ownership.js';
 import { ProviderError } from '../src/provider/index.js';
+import { mayBeLost, paymentOfStatement } from './after-restore.js';
 import { type ActivityDeps, providerFor, readOptions } from './read-call.js';
 
 /**
@@ -32,11 +33,16 @@ async function isReset({ engine }: ActivityDeps): Promise<boolean> {
   return await engine.madeByReset(workflowExecution.workflowId, workflowExecution.runId);
 }
 
-/** Returns the payment that an earlier run of this flow created, read from that run's history. */
+/**
+ * Returns the payment that an earlier run of this flow created, read from that run's history, or from the statement of
+ * the time that a restore has lost.
+ */
 export async function findEarlierPayment(deps: ActivityDeps, key?: string): Promise<PaymentRecord | undefined> {
   const { workflowExecution } = activityInfo();
   if (workflowExecution === undefined) return undefined;
-  return await deps.engine.earlierPayment(workflowExecution.workflowId, workflowExecution.runId, key);
+  const earlier = await deps.engine.earlierPayment(workflowExecution.workflowId, workflowExecution.runId, key);
+  const made = earlier ?? paymentOfStatement(deps, key);
+  return made === undefined || 'ambiguous' in made ? undefined : made;
 }
 
 /** Returns when the runs before a reset first sent each call of their holds. */
@@ -85,12 +91,15 @@ export async function findCreator({ engine }: ActivityDeps, workflowId: string):
   return { open: false, actions, ...(made !== undefined && { made }), ...(!ofLatestRun && { lost: true }) };
 }
 
-/** True if a workflow task of this run, or of run `runId`, was lost, and also if that is unknown. */
-export async function taskWasLost({ engine }: ActivityDeps, runId?: string): Promise<boolean> {
+/**
+ * True if a workflow task of this run, or of run `runId`, was lost, and also if that is unknown: a restore may have lost
+ * every task of it.
+ */
+export async function taskWasLost(deps: ActivityDeps, runId?: string): Promise<boolean> {
   const { workflowExecution } = activityInfo();
-  if (workflowExecution === undefined) return true;
+  if (workflowExecution === undefined || (await mayBeLost(deps)) || paymentOfStatement(deps) !== undefined) return true;
   const { workflowId } = workflowExecution;
-  return await engine.taskWasLost(workflowId, runId === undefined ? workflowExecution.runId : runId);
+  return await deps.engine.taskWasLost(workflowId, runId === undefined ? workflowExecution.runId : runId);
 }
 
 /** Fails (retried) without the codec key, so that a worker that has it answers. */

@@ -25,7 +25,7 @@ import { createPayment, getPayment } from './payments.js';
 import { TRANSACTIONS } from './transaction-table.js';
 import { transactionRows } from './transactions.js';
 
-export type { ActivityDeps, UnitTerms } from './read-call.js';
+export type { ActivityDeps, Restored, UnitTerms } from './read-call.js';
 
 /** One row for each activity that a flow may call: an activity of the contract without a row does not compile. */
 const TABLE: ActivityTable<ActivityDeps, PaymentActivities> = {

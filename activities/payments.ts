@@ -4,14 +4,15 @@ import type { CreatePaymentCall, PaymentCall } from '../src/contract/activity-ca
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import type { PaymentRecord } from '../src/contract/records.js';
 import { longestDeadline } from '../src/domain/hold.js';
+import { createUntil, mayBeLost, paymentOfStatement, whySentBefore } from './after-restore.js';
 import { type ActivityDeps, whyNoCards, readCall } from './read-call.js';
 import { paymentRecord, readPaymentRecord } from './records.js';
 import { withReferenceClaimed } from './reference-book.js';
 import { noEarlierLeft, provenFirstTry, sendKeyedPost } from './send-call.js';
 
 /**
- * `POST /payments`. It moves no money, but in a reset run an expired key would create a second payment, which could be
- * charged again: such a run adopts the payment of the earlier one.
+ * `POST /payments`. It moves no money, but after a reset or a restore an expired key would create a second payment, which
+ * could be charged again: the payment that a run before has made is adopted.
  * @throws ApplicationFailure `InvalidInput` when the unit can't offer the `terms`; nothing was sent
  */
 export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall): Promise<PaymentRecord> {
@@ -22,7 +23,7 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
   const underUnit = { ...call, businessUnit: terms?.businessUnit ?? call.businessUnit };
   const record = await sendKeyedPost<PaymentRecord>(
     deps,
-    underUnit,
+    { ...underUnit, postUntil: createUntil(deps, call.postUntil) },
     (provider, options) =>
       withReferenceClaimed(deps, underUnit, async () => ({
         // Not set for an adopted payment: it may come from a worker with another app id.
@@ -31,11 +32,7 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
           await provider.createPayment({ ...call.payment, additionalDetails: call.additionalDetails }, options),
         ),
       })),
-    async () => {
-      const execution = info.workflowExecution;
-      if (execution === undefined) return undefined;
-      return await deps.engine.earlierPayment(execution.workflowId, execution.runId, call.key);
-    },
+    () => paymentMadeBefore(deps, call),
   );
   return {
     ...terms,
@@ -46,16 +43,36 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
   };
 }
 
+async function paymentMadeBefore(deps: ActivityDeps, call: CreatePaymentCall): Promise<PaymentRecord | undefined> {
+  const { workflowExecution: execution } = activityInfo();
+  if (execution === undefined) return undefined;
+  // Only a reset leaves histories of earlier runs.
+  const isReset = execution.runId !== call.originalRunId;
+  const earlier = isReset
+    ? await deps.engine.earlierPayment(execution.workflowId, execution.runId, call.key)
+    : undefined;
+  const made = earlier ?? paymentOfStatement(deps, call.key);
+  if (made === undefined || !('ambiguous' in made)) return made;
+  const details: FailureDetails = { mayHaveLeft: true, windowClosed: true };
+  throw ApplicationFailure.nonRetryable(
+    `Not sent: the statement of the lost time names several payments of this reference: ${made.ambiguous.join(', ')}`,
+    FAILURE_TYPES.outcomeUnknown,
+    details,
+  );
+}
+
 /** `GET /payments/{payment_id}` */
 export async function getPayment(deps: ActivityDeps, call: PaymentCall): Promise<PaymentRecord> {
   const unit = deps.units?.get(call.businessUnit);
   const { businessUnit, paymentId } = call;
+  const isLost = await mayBeLost(deps);
   const record = await readCall(deps, { businessUnit }, async (provider, options) =>
     readPaymentRecord(await provider.getPayment(paymentId, options)),
   );
   return {
     ...record,
     ...(call.afterReset === true && { afterReset: true as const }),
+    ...(isLost && { afterRestore: true as const }),
     ...(unit?.madeUnder !== undefined && { madeUnder: unit.madeUnder }),
     ...(unit?.voidAfterPartialCapture === true && { voidAfterPartialCapture: true as const }),
   };
@@ -98,11 +115,11 @@ async function termsOf(
 }
 
 /**
- * False after a reset and in a retried task: the configuration may have changed since, and the flow continues what it
- * began under the old one.
+ * False after a reset or a restore, and in a retried task: the configuration may have changed since, and the flow
+ * continues what it began under the old one.
  */
 async function nothingSentBefore(deps: ActivityDeps, call: CreatePaymentCall): Promise<boolean> {
   const info = activityInfo();
-  if (call.mayHaveLeft || info.workflowExecution?.runId !== call.originalRunId || !noEarlierLeft(info)) return false;
+  if (call.mayHaveLeft || !noEarlierLeft(info) || (await whySentBefore(deps, call)) !== undefined) return false;
   return !info.isLocal || (await provenFirstTry(deps));
 }

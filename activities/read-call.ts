@@ -3,6 +3,8 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { EnginePort } from '../src/contract/engine-port.js';
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import type { ReferenceBook } from '../src/contract/reference-book.js';
+import type { LostTime } from '../src/domain/lost-time.js';
+import type { Statement } from '../src/domain/statement.js';
 import { type ApiVersion, isSince, type ProviderClient, type CallOptions } from '../src/provider/index.js';
 import { READ_KNOWLEDGE, toApplicationFailure } from './to-application-failure.js';
 
@@ -25,6 +27,13 @@ export interface UnitTerms {
   voidAfterPartialCapture?: true;
 }
 
+/** A restore of the engine's database from a backup. */
+export interface Restored {
+  lost: LostTime;
+  /** What the payment service says of that time; undefined until somebody has asked it. */
+  statement?: Statement | undefined;
+}
+
 /** Dependencies of the activities, passed in by `workers`. */
 export interface ActivityDeps {
   /** One client of the payment service per business unit, by the unit's name. */
@@ -36,6 +45,8 @@ export interface ActivityDeps {
   referenceBook?: ReferenceBook | undefined;
   /** Whether a start with an unencrypted input is refused. */
   refusesClear?: boolean;
+  /** undefined: nothing was restored. */
+  restored?: Restored | undefined;
   /** Epoch ms. */
   now(): number;
 }

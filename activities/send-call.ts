@@ -3,7 +3,9 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { KeyedCall } from '../src/contract/activity-calls.js';
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import { type PostOptions, type ProviderClient, ProviderError } from '../src/provider/index.js';
+import { lostKeysUntil } from '../src/domain/lost-time.js';
 import { REFUSALS, REFUSED_FOR_MS, REFUSING_STATUSES } from '../src/domain/absence.js';
+import { whySentBefore } from './after-restore.js';
 import { type ActivityDeps, knownUnits, whileBeating } from './read-call.js';
 import { toApplicationFailure } from './to-application-failure.js';
 
@@ -23,9 +25,9 @@ interface Proof {
 
 /**
  * Sends one POST under its idempotency key and keeps the money rules that only an activity can keep: it never sends
- * after the window (money rule 4), nor in a reset run before a read has looked for what the earlier run did, and it
- * never believes a refusal that an earlier attempt may have caused (money rule 5).
- * @param adopt finds what an earlier run of this flow did; undefined when there is nothing
+ * after the window (money rule 4), nor after a reset or a restore before a read has looked for what a run before has
+ * done, and it never believes a refusal that an earlier attempt may have caused (money rule 5).
+ * @param adopt finds what a run before this one has done; undefined when there is nothing
  * @throws ApplicationFailure with the types of `FAILURE_TYPES`
  */
 export async function sendKeyedPost<Answer>(
@@ -36,14 +38,20 @@ export async function sendKeyedPost<Answer>(
 ): Promise<Answer> {
   const info = activityInfo();
   const firstAttempt = noEarlierLeft(info);
-  const resetRun = info.workflowExecution?.runId !== call.originalRunId;
-  const earlierMayHaveLeft = call.mayHaveLeft || !firstAttempt || resetRun;
-  if (resetRun) {
+  const sentBefore = await whySentBefore(deps, call).catch((error: unknown) => {
+    throw notBeforeARead('restore', error);
+  });
+  const earlierMayHaveLeft = call.mayHaveLeft || !firstAttempt || sentBefore !== undefined;
+  if (sentBefore !== undefined) {
     // A read and a POST together may outlast a local attempt, so the regular activity does both.
-    if (info.isLocal) throw notBeforeARead(new Error('that is left to the regular activity'));
-    // Reading earlier histories may exceed the heartbeat timeout. In a reset run, heartbeats prove nothing.
+    if (info.isLocal) throw notBeforeARead(sentBefore, new Error('that is left to the regular activity'));
+    // Reading earlier histories may exceed the heartbeat timeout. Here heartbeats prove nothing.
     const adopted = await whileBeating(adopt).catch((error: unknown) => {
-      throw neverReadable(error, info, deps.now()) ? neverSent(error) : notBeforeARead(error);
+      if (!neverReadable(error, info, deps.now())) throw notBeforeARead(sentBefore, error);
+      // The service still knows every key of the lost time: sent again, each gets its first answer.
+      if (sentBefore === 'reset' || deps.restored === undefined || deps.now() >= lostKeysUntil(deps.restored.lost))
+        throw neverSent(sentBefore, error);
+      return undefined;
     });
     if (adopted !== undefined) return adopted;
   }
@@ -180,12 +188,19 @@ function neverReadable(error: unknown, { attempt, scheduledTimestampMs }: Info, 
   return refused && attempt >= REFUSALS && now - scheduledTimestampMs >= REFUSED_FOR_MS;
 }
 
+type SentBefore = NonNullable<Awaited<ReturnType<typeof whySentBefore>>>;
+
+const SINCE: Readonly<Record<SentBefore, string>> = {
+  reset: 'this run was made by a reset, and',
+  restore: 'the engine was restored from a backup, and',
+};
+
 /** No read can ever allow this POST: the flow continues with other reads and an operator. */
-function neverSent(error: unknown): ApplicationFailure {
+function neverSent(why: SentBefore, error: unknown): ApplicationFailure {
   const reason = error instanceof Error ? error.message : String(error);
   const details: FailureDetails = { mayHaveLeft: true, windowClosed: true };
   return ApplicationFailure.nonRetryable(
-    `Not sent: this run was made by a reset, and the service offers no read of what the earlier run did: ${reason}`,
+    `Not sent: ${SINCE[why]} the service offers no read of what was done before: ${reason}`,
     FAILURE_TYPES.outcomeUnknown,
     details,
   );
@@ -195,7 +210,7 @@ function isOurOwn({ details }: ApplicationFailure): boolean {
   return (details?.[0] as Partial<FailureDetails> | undefined)?.httpStatus === undefined;
 }
 
-function notBeforeARead(error: unknown): ApplicationFailure {
+function notBeforeARead(why: SentBefore, error: unknown): ApplicationFailure {
   // The flow handles both: an operator fixes credentials, reads or an operator resolve ambiguous transactions.
   if (error instanceof ApplicationFailure && error.type === FAILURE_TYPES.credentialsRejected) return error;
   if (error instanceof ApplicationFailure && error.type === FAILURE_TYPES.outcomeUnknown) return error;
@@ -205,7 +220,7 @@ function notBeforeARead(error: unknown): ApplicationFailure {
   const reason = error instanceof Error ? error.message : String(error);
   const details: FailureDetails = { mayHaveLeft: true };
   return ApplicationFailure.retryable(
-    `Not sent: this run was made by a reset, and what the earlier run did could not be read: ${reason}`,
+    `Not sent: ${SINCE[why]} what was done before could not be read: ${reason}`,
     FAILURE_TYPES.providerUnavailable,
     details,
   );

@@ -7,6 +7,7 @@ import type { TransactionTable } from './transactions.js';
 export const TRANSACTIONS: TransactionTable<TransactionOperations> = {
   Authorization: {
     plural: 'Authorizations',
+    tellsOfRestore: true,
     post: (provider, call, options) => {
       const { authorizationType } = call.authorization;
       const request = {
@@ -63,6 +64,7 @@ export const TRANSACTIONS: TransactionTable<TransactionOperations> = {
   },
   RiskAnalysis: {
     plural: 'RiskAnalyses',
+    tellsOfRestore: true,
     post: (provider, call, options) => {
       const { clientIpAddress: _header, ...asked } = call.riskAnalysis;
       const request = { ...asked, additionalDetails: call.additionalDetails };

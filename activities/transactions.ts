@@ -17,6 +17,7 @@ import {
   type Transaction,
   type TransactionOptions,
 } from '../src/provider/index.js';
+import { mayBeLost } from './after-restore.js';
 import type { ActivityTable } from './build-activities.js';
 import { findSentBefore } from './engine-calls.js';
 import { type ActivityDeps, type UnitTerms, readCall, readOptions } from './read-call.js';
@@ -27,6 +28,8 @@ interface TransactionRow<Operation extends TransactionOperation = TransactionOpe
   plural: Operation['plural'];
   /** The interface description has `GET` of a single one. */
   getIsNamed?: true;
+  /** Its record says whether a restore may have lost what was done: the flow believes it without another look otherwise. */
+  tellsOfRestore?: true;
   /** The amount that the call names, for a service that may ignore it. */
   amountOf?(call: Operation['call']): number | undefined;
   post(
@@ -69,6 +72,15 @@ async function createTransaction(
   call: CreateTransactionCall,
 ): Promise<TransactionRecord> {
   const terms = deps.units?.get(call.businessUnit);
+  return await markedIfLost(deps, row, () => sendTransaction(deps, row, call, terms));
+}
+
+async function sendTransaction(
+  deps: ActivityDeps,
+  row: TransactionRow,
+  call: CreateTransactionCall,
+  terms: UnitTerms | undefined,
+): Promise<TransactionRecord> {
   return await sendKeyedPost(
     deps,
     call,
@@ -97,10 +109,22 @@ async function getTransaction(
   const terms = deps.units?.get(call.businessUnit);
   if (terms?.onlyNamedReads === true && row.getIsNamed !== true)
     throw notOffered(call.businessUnit, `read of one of the ${inWords(row.plural)}`);
-  return await readCall(deps, call, async (provider, options) => {
-    const answer = await row.get(provider, call.paymentId, call.transactionId, options);
-    return row.record(answer.data, answer.requestId, terms);
-  });
+  return await markedIfLost(deps, row, () =>
+    readCall(deps, call, async (provider, options) => {
+      const answer = await row.get(provider, call.paymentId, call.transactionId, options);
+      return row.record(answer.data, answer.requestId, terms);
+    }),
+  );
+}
+
+async function markedIfLost(
+  deps: ActivityDeps,
+  { tellsOfRestore }: TransactionRow,
+  call: () => Promise<TransactionRecord>,
+): Promise<TransactionRecord> {
+  const isLost = tellsOfRestore === true && (await mayBeLost(deps));
+  const record = await call();
+  return isLost ? { ...record, afterRestore: true } : record;
 }
 
 /** `GET /payments/{payment_id}/...` */

@@ -10,7 +10,7 @@ import {
   type InjectedSinks,
 } from '@temporalio/worker';
 import { createBillingActivities } from '../activities/billing.js';
-import { createActivities, type UnitTerms } from '../activities/index.js';
+import { createActivities, type Restored, type UnitTerms } from '../activities/index.js';
 import { type BulkheadOptions, placesOf, withBulkheads, type UnitObserver } from '../activities/bulkhead.js';
 import { createEnginePort } from '../src/client/engine-port.js';
 import { announcingIdentity } from '../src/client/ready-check.js';
@@ -56,6 +56,8 @@ interface PaymentWorkerDeps {
   units: ReadonlyMap<string, UnitTerms>;
   /** Whether a start with an unencrypted input is refused. Default: no. */
   refusesClear?: boolean;
+  /** undefined: nothing was restored from a backup. */
+  restored?: Restored | undefined;
   /** The units' calls per second in this process. Default: no limit. */
   limits?: BulkheadOptions['limits'];
   /** Most activities per second on the queue, over all workers. Default: no limit. */
@@ -101,7 +103,7 @@ async function createWorker(deps: PaymentWorkerDeps, size: Size): Promise<Worker
     taskQueue: PAYMENTS_TASK_QUEUE,
     workflowBundle,
     dataConverter: deps.dataConverter,
-    identity: announcingIdentity(`${process.pid}@${hostname()}`, keyIdsOf(deps.dataConverter)),
+    identity: announcingIdentity(`${process.pid}@${hostname()}`, keyIdsOf(deps.dataConverter), deps.restored?.lost),
     activities: activitiesOf(deps, size),
     sinks: eventSpans,
     maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
@@ -168,6 +170,7 @@ function activitiesOf(deps: PaymentWorkerDeps, { workflowTasks, regularCalls, lo
     engine: createEnginePort(deps.client),
     referenceBook: deps.referenceBook,
     refusesClear: deps.refusesClear ?? false,
+    restored: deps.restored,
     notifySecret: deps.notify?.secret,
     notifyOverHttp: deps.notify?.overHttp ?? false,
     now: Date.now,

@@ -18,6 +18,7 @@ import { builtBundlePath } from './bundle-workflows.js';
 import { createBillingWorker, createPaymentWorker } from './create-payment-worker.js';
 import { createProviders, rateLimits, unitTerms } from './providers.js';
 import { type OpenReferenceBook, openReferenceBook } from './reference-book.js';
+import { refuseToBill, restoredOf, stopBillingInTime } from './restored.js';
 import { reportUnits } from './unit-metrics.js';
 
 export type { OwnWorker } from './own-worker.js';
@@ -131,11 +132,15 @@ interface Checked {
   referenceBook: OpenReferenceBook | undefined;
 }
 
-/** Connects, and waits until the namespace can keep the guarantees. */
+/**
+ * Connects, and waits until the namespace can keep the guarantees.
+ * @throws StartFault after a restore, where bills could be paid again
+ */
 export async function connectChecked(
   config: Config,
   { logger, stopping, connecting, checking }: Connecting,
 ): Promise<Checked> {
+  refuseToBill(config, Date.now());
   const refusesClear = config.plainPayloads === 'refuse';
   const dataConverter = createDataConverter(config.keyRing, { logger, refusesClear });
   const engine = await connectEngine(dataConverter, stopping, connecting);
@@ -169,6 +174,7 @@ export async function workersOf(
     units: unitTerms(config),
     limits: rateLimits(config),
     referenceBook,
+    restored: restoredOf(config),
     refusesClear: config.plainPayloads === 'refuse',
     stopMs: config.stopSeconds * 1_000,
     ...(config.buildId !== undefined && {
@@ -190,7 +196,9 @@ export async function workersOf(
     }
     if (taskQueues !== 'payments') {
       const observer = reportUnits({ ...reported, taskQueue: BILLING_TASK_QUEUE });
-      workers.push(await createBillingWorker({ ...deps, callsPerSecond: billingCallsPerSecond, observer }));
+      const billing = await createBillingWorker({ ...deps, callsPerSecond: billingCallsPerSecond, observer });
+      stopBillingInTime(config, billing, logger);
+      workers.push(billing);
     }
   } catch (error) {
     await endUnused(workers);

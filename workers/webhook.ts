@@ -36,6 +36,8 @@ await runProcess({
       deliveryTimeoutMs: DELIVERY_TIMEOUT_MS,
       waitForEndMs: config.webhookWaitMs,
       stopping,
+      // What an earlier event named may be a flow that the restore has lost.
+      remembersFlows: config.restoredTo === undefined,
       ...(config.webhookSenders !== undefined && { allowedSenders: config.webhookSenders }),
     });
     const { keyRing, environment } = config;

@@ -6,7 +6,7 @@ import { reportCodecCounts } from './codec-metrics.js';
 import { refuseFaults } from './connect.js';
 import { createHealthServer } from './health.js';
 import { connectChecked, workersOf } from './holdfast-workers.js';
-import { freeLocalPort, listen, runProcess } from './process.js';
+import { freeLocalPort, listen, runProcess, StartFault } from './process.js';
 import { Readiness } from './readiness.js';
 import { workerMetrics } from './telemetry.js';
 import { endAfterLoop } from './threads/end-after-loop.js';
@@ -71,9 +71,13 @@ await runProcess({
     readiness.serves(workers, codec, { engine, environment, version });
     return {
       url: `${url}/metrics`,
+      // All workers have ended by themselves: there is nothing left to serve, and the log says why.
       failed: Promise.race([
         loop.ended,
-        running.then(forever, (error: unknown) => Promise.reject(readiness.explain(error))),
+        running.then(
+          () => Promise.reject(new StartFault('its workers have stopped')),
+          (error: unknown) => Promise.reject(readiness.explain(error)),
+        ),
       ]),
       async stop() {
         for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
@@ -87,8 +91,3 @@ await runProcess({
     };
   },
 });
-
-/** Workers that have stopped were told to. */
-async function forever(): Promise<never> {
-  return new Promise(() => undefined);
-}

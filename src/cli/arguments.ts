@@ -14,6 +14,7 @@ export type Request =
   | { command: 'export'; json: boolean; options: ExportOptions }
   | { command: 'events list'; json: boolean; options: EventOptions }
   | { command: 'setup'; json: boolean; retentionDays: number }
+  | { command: 'redrive'; json: boolean; file: string; rate: number; statement?: string; report?: string }
   /** `events` as options: every event that matches them. */
   | { command: 'events replay'; json: boolean; events: readonly string[] | EventOptions }
   | DeployRequest;
@@ -33,6 +34,9 @@ interface Given {
   retentionDays: number;
   since: Date;
   until?: Date;
+  rate: number;
+  statement?: string;
+  report?: string;
 }
 
 const DEFAULT_LIMIT = 50;
@@ -40,6 +44,8 @@ const MAX_LIMIT = 10_000;
 const MAX_RETENTION_DAYS = 36_500;
 /** ms. Visibility lags, by seconds as a rule. */
 const LISTED_AFTER_MS = 5 * 60_000;
+const DEFAULT_RATE = 5;
+const MAX_RATE = 1_000;
 /** Maximum length of a search attribute on SQL databases, in characters. */
 const MAX_VALUE = 255;
 
@@ -78,7 +84,7 @@ export function parseRequest(args: readonly string[]): Request {
 }
 
 function addCommands(program: Command, faults: string[], ask: (request: Request) => void): void {
-  const { text, texts, oneOf, wholeOf, instantOf } = readers(faults);
+  const { text, texts, oneOf, wholeOf, instantOf, rateOf } = readers(faults);
   const limitOf = wholeOf('--limit', 1, MAX_LIMIT);
   const json = (): boolean => program.opts<{ json?: true }>().json === true;
   const refuseNames = (command: Command, instead: string): void => {
@@ -137,6 +143,17 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
       ask({ command: 'export', json: json(), options: { file, since, until } });
     });
 
+  program
+    .command('redrive <file>')
+    .description('after a restore from a backup: asks again for flows that may have been lost, from your own orders')
+    .option('--rate <number>', 'at most so many a second', rateOf, DEFAULT_RATE)
+    .option('--statement <file>', "the payment service's statement of the lost time", text('--statement'))
+    .option('--report <file>', 'what became of each line (default: <file>.report.jsonl)', text('--report'))
+    .action((file: string, { rate, statement, report }: Pick<Given, 'rate' | 'statement' | 'report'>) => {
+      const files = { ...(statement !== undefined && { statement }), ...(report !== undefined && { report }) };
+      ask({ command: 'redrive', json: json(), file, rate, ...files });
+    });
+
   const events = program.command('events').description('webhooks that have found no flow');
   const withFilters = (command: Command): Command =>
     command
@@ -158,7 +175,7 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
   withFilters(events.command('replay [event...]'))
     .description('looks for their flows now; an event is named as events list shows it')
     .option('--all', 'those that events list shows with the same options')
-    .action((names: string[], { all, ...filters }: Given) => {
+    .action((names: string[], { all, ...filters }: Pick<Given, 'all' | 'stuck' | 'status' | 'payment'>) => {
       if ((all === true) === names.length > 0) {
         faults.push('events replay takes events, as in: npx holdfast events replay 3fa9c1d27b04, or --all');
       }
@@ -238,6 +255,13 @@ function readers(faults: string[]) {
         faults.push(`${option} ${JSON.stringify(value)}: use a number from ${least} to ${most}`);
       }
       return number;
+    },
+    rateOf: (value: string) => {
+      const rate = /^\d{1,4}(\.\d{1,3})?$/.test(value) ? Number(value) : 0;
+      if (rate <= 0 || rate > MAX_RATE) {
+        faults.push(`--rate ${JSON.stringify(value)}: use a number above 0, of at most ${MAX_RATE} a second`);
+      }
+      return rate;
     },
   };
 }

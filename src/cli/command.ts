@@ -11,6 +11,7 @@ import { replayNamespace } from './replay.js';
 import { findFlow } from './find-flow.js';
 import { listFlows } from './list.js';
 import { setUp } from './setup.js';
+import { redrive } from './redrive.js';
 import { showFlow } from './show.js';
 import { showText } from './show-text.js';
 import { asJson, asLines, flowTable, printable } from './table.js';
@@ -64,6 +65,7 @@ const KEYS = {
   'deploy status': 'notNeeded',
   'deploy drain': 'notNeeded',
   replay: 'needed',
+  redrive: 'needed',
 } as const satisfies Record<FlowRequest['command'], 'needed' | 'ifThere' | 'notNeeded'>;
 
 async function answer(request: FlowRequest, options: CommandOptions): Promise<number> {
@@ -97,6 +99,8 @@ async function run(engine: Engine, request: FlowRequest, options: CommandOptions
       return await drainBuild(engine, request, options);
     case 'replay':
       return await replayNamespace(engine, request, options);
+    case 'redrive':
+      return await redrive(engine, request, options);
     default:
       await showOrExplain(engine, request, options);
       return 0;

@@ -144,7 +144,7 @@ async function runBefore(
 }
 
 /** undefined when the run does not exist or was deleted by retention. */
-async function described(
+export async function described(
   client: Client,
   workflowId: string,
   runId: string | undefined,

@@ -2,7 +2,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { type EnginePort, FIRST_TASK_MAX_EVENTS } from '../contract/engine-port.js';
 import { MEMO_KEYS } from '../contract/names.js';
 import { createBillingPort } from './billing-port.js';
-import { baseOf, eventsOf, latestResult, otherRuns, runsBefore } from './earlier-runs.js';
+import { baseOf, described, eventsOf, latestResult, otherRuns, runsBefore } from './earlier-runs.js';
 import { createEventSink } from './event-sink.js';
 import { paymentOfHistory } from './ended-flow.js';
 import { sentBefore } from './sent-before.js';
@@ -42,6 +42,14 @@ export function createEnginePort(client: Client): EnginePort {
         if (origins.original !== own?.original && origins.first !== own?.first) return runId;
       }
       return undefined;
+    },
+
+    async startedAt(workflowId, runId) {
+      const run = await described(client, workflowId, runId);
+      const firstRunId = run?.raw.workflowExecutionInfo?.firstRunId;
+      // A run that continues another one starts later than its flow.
+      const first = !firstRunId || firstRunId === runId ? run : await described(client, workflowId, firstRunId);
+      return first?.startTime.getTime();
     },
 
     madeByReset: async (workflowId, ownRunId) => (await baseOf(client, workflowId, ownRunId)) !== undefined,

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Environment } from './environment-mark.js';
 import { checkNamespace, sayUnreadable } from './namespace.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../contract/names.js';
+import { type LostTime, showLostTime } from '../domain/lost-time.js';
 
 const WITHIN_MS = 2_000;
 const KEYS_FOR_MS = 5_000;
@@ -115,28 +116,36 @@ interface AnnouncedKeys {
   name: string;
   /** Ids of the keys that the worker can decode with; empty for an older build. */
   keyIds: readonly string[];
+  /** The lost time of a restore that the worker is told of, as `showLostTime` writes it. */
+  restoredTo?: string;
 }
 
 /**
- * Identity of a worker in Temporal. It announces the worker's key ids to every client and needs no write permission.
- * The server drops it 5 minutes after the worker's last poll. Ids that do not fit are cut from the end.
+ * Identity of a worker in Temporal. It announces the worker's key ids, and the lost time of a restore, to every client
+ * and needs no write permission. The server drops it 5 minutes after the worker's last poll. Ids that do not fit are cut
+ * from the end.
  */
-export function announcingIdentity(name: string, keyIds: readonly string[]): string {
-  const identity = `${name} keys=${keyIds.join(',')}`;
+export function announcingIdentity(name: string, keyIds: readonly string[], lost?: LostTime): string {
+  const restored = lost === undefined ? '' : ` restored=${showLostTime(lost)}`;
+  const identity = `${name}${restored} keys=${keyIds.join(',')}`;
   return identity.length <= MAX_IDENTITY ? identity : identity.slice(0, identity.lastIndexOf(',', MAX_IDENTITY));
 }
 
-/** Every worker that has polled a queue of Holdfast in the last 5 minutes. */
-export async function announcedKeys({ workflowService, options }: Client): Promise<AnnouncedKeys[]> {
+/** Every worker that has polled one of the queues in the last 5 minutes. */
+export async function announcedKeys(
+  { workflowService, options }: Client,
+  queues: readonly string[] = QUEUES,
+): Promise<AnnouncedKeys[]> {
   const { namespace } = options;
   const described = await Promise.all(
-    QUEUES.map((name) =>
+    queues.map((name) =>
       workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW }),
     ),
   );
   const identities = described.flatMap(({ pollers }) => (pollers ?? []).map(({ identity }) => identity ?? ''));
   return [...new Set(identities)].toSorted().map((identity) => {
-    const [name = '', keys = ''] = identity.split(/ keys=([\w.,-]*)$/);
-    return { name, keyIds: keys === '' ? [] : keys.split(',') };
+    const [announced = '', keys = ''] = identity.split(/ keys=([\w.,-]*)$/);
+    const [name = '', restoredTo] = announced.split(/ restored=(\S+)$/);
+    return { name, keyIds: keys === '' ? [] : keys.split(','), ...(restoredTo !== undefined && { restoredTo }) };
   });
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type LostTime, showLostTime } from '../domain/lost-time.js';
 import type { BusinessUnit } from './business-units.js';
 import type { CodecConfig, Config, Settings } from './load.js';
 import { codecSchema, configSchema, settingsSchema } from './schema.js';
@@ -9,7 +10,8 @@ export function describe(config: Settings | Config | CodecConfig): string[] {
   if ('businessUnits' in config) {
     const units = [...config.businessUnits.values()].map(describeUnit);
     const book = `HOLDFAST_REFERENCE_BOOK_URL: ${isSet(config.referenceBookUrl)}`;
-    return [...describeFields(configSchema, config), describeKeys(config), book, ...units];
+    const statement = describeStatement(config);
+    return [...describeFields(configSchema, config), describeKeys(config), book, ...statement, ...units];
   }
   if ('codecToken' in config) return [...describeFields(codecSchema, config), describeKeys(config)];
   return describeFields(settingsSchema, config);
@@ -28,10 +30,19 @@ function describeFields(schema: z.ZodObject, values: object): string[] {
 function describeValue(schema: z.core.$ZodType, value: unknown): string {
   const { name, secret, absent } = variableOf(schema);
   if (secret) return `${name}: ${isSet(value)}`;
-  const text = Array.isArray(value)
-    ? value.join(',') || 'none'
-    : String((value as string | number | boolean | undefined) ?? absent);
-  return `${name}=${text}`;
+  return `${name}=${textOf(value) ?? absent}`;
+}
+
+function textOf(value: unknown): string | undefined {
+  if (Array.isArray(value)) return value.join(',') || 'none';
+  if (typeof value === 'object' && value !== null) return showLostTime(value as LostTime);
+  return value === undefined ? undefined : String(value as string | number | boolean);
+}
+
+function describeStatement({ restoredStatement: statement }: Config): string[] {
+  if (statement === undefined) return [];
+  const { covers, entries } = statement;
+  return [`HOLDFAST_RESTORED_STATEMENT_FILE: covers ${showLostTime(covers)} and names ${entries.size} references`];
 }
 
 function describeKeys({ keyRing, keySource }: Config | CodecConfig): string {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { show } from '../contract/fields.js';
+import type { Statement } from '../domain/statement.js';
 import { KeyRingError, loadOrCreateKeyFile, parseKeyRing, type KeyRing } from '../security/key-ring.js';
 import { loadOrCreateSecretFile, readSecretFile, SecretFileError } from '../security/secret-file.js';
 import { findWeakKeys, parseBusinessUnits, SANDBOX_UNITS, type BusinessUnit } from './business-units.js';
@@ -10,6 +11,7 @@ import { buildIdOf } from './deployment.js';
 import { findKnownSecrets } from './known-secrets.js';
 import { codecSchema, configSchema, EMBEDDED_NOTIFY_SECRET, type settingsSchema } from './schema.js';
 import { readReferenceBookUrl } from './reference-book.js';
+import { readStatement } from './restored.js';
 import { variableOf } from './variables.js';
 
 /** Settings of every process. */
@@ -32,6 +34,8 @@ export interface Config extends ConfigVariables, EncryptionSettings {
   /** undefined: there is no reference book. */
   referenceBookUrl?: string;
   businessUnits: ReadonlyMap<string, BusinessUnit>;
+  /** What the payment service says of the lost time of `restoredTo`. */
+  restoredStatement?: Statement;
 }
 
 /** Configuration of the codec server, which needs no credentials of the payment service. */
@@ -86,6 +90,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const buildId = buildIdOf(settings.buildId, sources.controllerBuildId, faults);
   const businessUnits = readBusinessUnits(sources, settings, faults);
   const referenceBookUrl = readReferenceBookUrl(sources, faults);
+  const restoredStatement = readStatement(sources.restoredStatementFile, settings.restoredTo, faults);
   const keyRing = readKeyRing(sources.encryptionKeys, settings, faults);
   if (live && !embedded) faults.push(...findKnownSecrets({ keyRing, notifySecret }));
   return {
@@ -98,6 +103,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     ...(buildId !== undefined && { buildId }),
     businessUnits,
     ...(referenceBookUrl !== undefined && { referenceBookUrl }),
+    ...(restoredStatement !== undefined && { restoredStatement }),
     ...completeEncryption(keyRing, settings, faults),
   };
 }

@@ -7,6 +7,7 @@ import { isAddressRange, SERVICE_SENDERS } from '../security/senders.js';
 import { LONGEST_WAIT_MS } from '../contract/engine-port.js';
 import { buildId, controllerBuildId, deploymentName } from './deployment.js';
 import { referenceBookUrl, referenceBookUrlFile } from './reference-book.js';
+import { restoredStatementFile, restoredTo } from './restored.js';
 import { variables } from './variables.js';
 
 /** Signing secret under `npm start`; publicly known. */
@@ -214,11 +215,14 @@ export const configSchema = settingsSchema.extend({
     readBy: 'webhook',
     description: 'Addresses and ranges of proxies whose `X-Forwarded-For` is believed',
   }),
+  /** The time that a restore from a backup has lost; undefined: nothing was restored. */
+  restoredTo,
   sources: z.object({
     encryptionKeys,
     controllerBuildId,
     referenceBookUrl,
     referenceBookUrlFile,
+    restoredStatementFile,
     businessUnits: z.string().exactOptional().register(variables, {
       name: 'HOLDFAST_BUSINESS_UNITS',
       readBy: 'worker, webhook',

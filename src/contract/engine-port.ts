@@ -56,6 +56,8 @@ export interface EventSink extends EventPort {
 export interface EnginePort extends EventPort {
   /** Run id of another run under this workflow id, if one ever existed. */
   earlierRun(workflowId: string, ownRunId: string): Promise<string | undefined>;
+  /** When the flow's first run started (epoch ms); undefined if that is no longer kept. */
+  startedAt(workflowId: string, runId: string): Promise<number | undefined>;
   /** True for a run that a reset made: an earlier run has already done part of this work. */
   madeByReset(workflowId: string, ownRunId: string): Promise<boolean>;
   /** What this run claims a reference with: read from the run itself, so it never lags. */

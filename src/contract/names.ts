@@ -141,6 +141,11 @@ export function attemptReference(subscription: string, period: number, attempt: 
   return `${subscription}.${period}.${attempt}`;
 }
 
+/** Reference of the subscription whose attempt to bill has this reference; undefined for any other payment. */
+export function subscriptionOfAttempt(reference: string): string | undefined {
+  return /^(.+)\.\d+\.\d+$/.exec(reference)?.[1];
+}
+
 /**
  * Search attributes of every flow. They are plaintext, so they must never hold personal data. Names and types are
  * fixed; SQLite visibility allows 10 keyword attributes and 3 of each other type.

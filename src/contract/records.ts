@@ -34,6 +34,8 @@ export interface PaymentRecord {
   afterReset?: true;
   /** By the reference book, an earlier flow of the same reference and input, which Temporal may have forgotten, made it. */
   ofEarlierFlow?: true;
+  /** A restore may have lost what the flow did before this was read. */
+  afterRestore?: true;
 }
 
 /** What the runs before a reset have sent and been told for the holds of a flow. Only histories tell that. */
@@ -113,6 +115,8 @@ export interface TransactionRecord {
   consentTransactionId?: string;
   details?: TransactionDetails;
   requestId?: string;
+  /** Authorizations and risk analyses only: a restore may have lost what the flow did before this was sent or read. */
+  afterRestore?: true;
 }
 
 /** A risk analysis. `status` corresponds to the decision: `Succeed` approve, `Pending` review, `Failed` decline. */

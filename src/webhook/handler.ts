@@ -52,6 +52,11 @@ export interface WebhookDeps {
   waitForEndMs?: number;
   /** Aborted when the server stops: events that wait are delivered at once. */
   stopping?: AbortSignal;
+  /**
+   * Whether the flow that one event of a payment names is asked first for a later event that names none. Default true;
+   * false after a restore from a backup.
+   */
+  remembersFlows?: boolean;
 }
 
 export interface WebhookHandler {
@@ -98,7 +103,7 @@ export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
     const { event } = proven;
     // No flow has a use for the news that a payment was created: nothing has been done to it yet.
     if (event === undefined || event.eventType === PAYMENT_CREATED) return { result: 'unrouted' };
-    if (proven.signed) flows.note(event);
+    if (proven.signed && deps.remembersFlows !== false) flows.note(event);
     const first = proven.signed ? flows.of(event) : undefined;
     const waited = proven.signed ? await awaitEnd(event) : {};
     const hints = { ...(first !== undefined && { first }), ...waited };

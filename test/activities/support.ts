@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { Dispatcher } from 'undici';
-import { createActivities } from '../../activities/index.js';
+import { createActivities, type Restored } from '../../activities/index.js';
 import type { CreateChargeCall, CreatePaymentCall } from '../../src/contract/activity-calls.js';
 import type { EnginePort } from '../../src/contract/engine-port.js';
 import type { ReferenceBook } from '../../src/contract/reference-book.js';
@@ -36,9 +36,10 @@ export interface AttemptInfo {
   workflowType?: string;
 }
 
-const termsOf = ({ holdMs = 7 * 24 * HOUR, madeUnder }: Surroundings) => ({
+const termsOf = ({ holdMs = 7 * 24 * HOUR, madeUnder, onlyNamedReads }: Surroundings) => ({
   holdMs,
   ...(madeUnder !== undefined && { madeUnder }),
+  ...(onlyNamedReads !== undefined && { onlyNamedReads }),
 });
 
 /** What surrounds the activities under test. */
@@ -55,6 +56,9 @@ export interface Surroundings {
   holdMs?: number;
   /** Environment and app id of the unit, as `test/holdfast-sandbox`. */
   madeUnder?: string;
+  restored?: Restored;
+  /** Its service offers no list of transactions. */
+  onlyNamedReads?: true;
 }
 
 /** The real activities over the real client of the payment service, in Temporal's activity context. */
@@ -85,7 +89,8 @@ export class Harness {
       engine: { ...STRICT_ENGINE, ...around.engine },
       referenceBook: around.referenceBook,
       now: around.now ?? Date.now,
-      ...((around.holdMs !== undefined || around.madeUnder !== undefined) && {
+      restored: around.restored,
+      ...((around.holdMs ?? around.madeUnder ?? around.onlyNamedReads) !== undefined && {
         units: new Map([['default', termsOf(around)]]),
       }),
     });
@@ -142,6 +147,7 @@ const STRICT_ENGINE: EnginePort = {
   flowOfPayment: () => Promise.reject(new Error('flowOfPayment was not expected')),
   endedFlow: () => Promise.reject(new Error('endedFlow was not expected')),
   earlierRun: () => Promise.reject(new Error('earlierRun was not expected')),
+  startedAt: () => Promise.reject(new Error('startedAt was not expected')),
   madeByReset: () => Promise.reject(new Error('madeByReset was not expected')),
   claimOf: () => Promise.reject(new Error('claimOf was not expected')),
   earlierPayment: () => Promise.reject(new Error('earlierPayment was not expected')),

@@ -16,7 +16,7 @@ const FORBIDDEN: readonly [rule: string, importer: string, statement: string][] 
   ['provider', 'src/provider/b.ts', "import { x } from '@temporalio/common';"],
   ['security', 'src/security/a.ts', "import { x } from '../config/x.js';"],
   ['security', 'src/security/b.ts', "import { x } from '@temporalio/client';"],
-  ['config', 'src/config/a.ts', "import { x } from '../domain/x.js';"],
+  ['config', 'src/config/a.ts', "import { x } from '../provider/x.js';"],
   ['config', 'src/config/b.ts', "import { x } from '@temporalio/envconfig';"],
   ['client', 'src/client/a.ts', "import { x } from '../webhook/x.js';"],
   ['client', 'src/client/b.ts', "import { x } from '@temporalio/worker';"],

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { parseRequest } from '../../src/cli/arguments.js';
 import { holdfast } from './command.js';
 
-const COMMANDS = 'list, show, explain, export, events list, events replay, setup, deploy status, deploy drain, replay';
+const COMMANDS =
+  'list, show, explain, export, redrive, events list, events replay, setup, deploy status, deploy drain, replay';
 
 describe('the command line', () => {
   test('of list is read with its defaults', () => {

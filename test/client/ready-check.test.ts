@@ -100,4 +100,13 @@ describe('the identity of a worker', () => {
     expect(announced?.keyIds.length).toBeGreaterThan(25);
     expect(announced?.keyIds).toEqual(ids.slice(0, announced?.keyIds.length));
   });
+
+  test('announces the lost time of a restore beside the keys', async () => {
+    const lost = { from: Date.UTC(2026, 0, 31, 9), until: Date.UTC(2026, 0, 31, 10) };
+    const pollers = { holdfast: [announcingIdentity('1@host', ['k1', 'k2'], lost), announcingIdentity('2@host', [])] };
+    expect(await announcedKeys(clientWhere(pollers).client, ['holdfast'])).toEqual([
+      { name: '1@host', keyIds: ['k1', 'k2'], restoredTo: '2026-01-31T09:00:00.000Z,2026-01-31T10:00:00.000Z' },
+      { name: '2@host', keyIds: [] },
+    ]);
+  });
 });

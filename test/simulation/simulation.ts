@@ -8,9 +8,11 @@ import { type BulkheadOptions, placesOf, withBulkheads } from '../../activities/
 import { RateLimit } from '../../activities/rate-limit.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { createEnginePort } from '../../src/client/engine-port.js';
+import { announcingIdentity } from '../../src/client/ready-check.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE, SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
 import type { ReferenceBook } from '../../src/contract/reference-book.js';
 import { createProviders, unitTerms } from '../../workers/providers.js';
+import { restoredOf } from '../../workers/restored.js';
 import { testDataConverter } from '../support/data-converter.js';
 import { connectTo } from './engine/connection.js';
 import { type ArrivalRule, Engine, type Hop } from './engine/engine.js';
@@ -130,11 +132,13 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
       engine: createEnginePort(client),
       referenceBook: options.referenceBook,
       refusesClear: config.plainPayloads === 'refuse',
+      restored: restoredOf(config),
       notifySecret: options.notify?.secret ?? env['HOLDFAST_NOTIFY_SECRET'],
       notifyOverHttp: options.notify?.overHttp ?? false,
       now: () => Date.now() + (chosen.aheadMs ?? options.workerAheadMs ?? 0),
     };
     const worker = new SimulatedWorker({
+      identity: announcingIdentity(`worker ${count}`, config.keyRing.ids, config.restoredTo),
       engine,
       runtime,
       converter: loadDataConverter(testDataConverter(own, config.plainPayloads === 'refuse')) as LoadedDataConverter,

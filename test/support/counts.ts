@@ -4,7 +4,7 @@ import { CARDS, chargeInput, newReference } from './charges.js';
 import { SEED } from './seeded.js';
 
 /** The full counts under HOLDFAST_FULL=1, else what a short run can afford. */
-export function fullOr(full: number, reduced: number): number {
+export function fullOr<Count>(full: Count, reduced: Count): Count {
   return process.env['HOLDFAST_FULL'] === '1' ? full : reduced;
 }
 

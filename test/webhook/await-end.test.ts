@@ -66,6 +66,18 @@ describe('an event that may echo the reply of its own operation', () => {
   });
 });
 
+test.each([
+  ['by what an earlier event of the payment has named', true, OWN],
+  ['but not after a restore, which may have lost that flow', false, ACTIONS],
+])('an event of the payment is offered first %s', async (_how, remembersFlows, first) => {
+  const own = await startHandler({ remembersFlows, waitForEndMs: 0 });
+  own.sink.answer = () => Promise.resolve('delivered');
+  await own.postSigned(BODY, KEY, CREATE);
+  await own.postSigned(paymentBody(), KEY, UPDATE);
+  expect(own.sink.sent.map(({ workflowId }) => workflowId)).toEqual([OWN, first]);
+  await own.close();
+});
+
 test('once an event has waited in vain, later ones of that flow wait no more: they may hold back the one that ends it', async () => {
   await post(BODY, CREATE);
   await post({ ...BODY, id: 'another' }, CREATE);

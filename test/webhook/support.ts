@@ -124,7 +124,10 @@ export async function startHandler(
     maxInFlight?: number;
     server?: WebhookServerOptions;
   } & Partial<
-    Pick<WebhookDeps, 'allowedSenders' | 'apiBaseUrl' | 'lookUpTimeoutMs' | 'waitForEndMs' | 'stopping'>
+    Pick<
+      WebhookDeps,
+      'allowedSenders' | 'apiBaseUrl' | 'lookUpTimeoutMs' | 'waitForEndMs' | 'remembersFlows' | 'stopping'
+    >
   > = {},
 ): Promise<Harness> {
   const { units = UNITS, server: serverOptions, ...limits } = settings;

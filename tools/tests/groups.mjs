@@ -17,6 +17,8 @@ export const ONLY_AT_FULL_COUNTS = {
     'a sample on real processes; simulation/crash-points has every point of every type of flow',
   'guarantees/every-crash-point-of-commands':
     'a sample on real processes; simulation/crash-points has every point of every command',
+  'guarantees/a-restore-moves-nothing-twice':
+    'kills and restores a real server; simulation/rules/restore does so from every state of every flow',
   'guarantees/hostile-answers': 'a campaign on real processes; simulation/campaign has the same faults',
   'guarantees/hostile-profiles': 'a campaign for each profile; the profiles have tests under sandbox',
   'guarantees/killed-worker': 'a campaign; simulation/crash-points kills at chosen moments',
@@ -40,6 +42,7 @@ export const ONLY_AT_FULL_COUNTS = {
     'a PostgreSQL, a worker and a real server; simulation/rules/reference-book shows the flows',
   'reference-book/postgres': 'starts a PostgreSQL; simulation/rules/reference-book shows what flows do with a book',
   'simulation/rules/export': 'cli/list exports what has ended on a real server',
+  'simulation/rules/restored-flows': 'one case each; simulation/rules/restore has every state of every flow',
   'simulation/campaign-other-half': 'simulation/campaign runs all that a short run has',
   'workers/temporal-cloud':
     'a Temporal by TLS with real processes; client/{engine-connection,namespace,set-up-namespace} have the rules',
@@ -76,6 +79,7 @@ export const NOT_SIMULATED = [
   'activities/refund-by-engine',
   'client/engine-away',
   'client/engine-connection',
+  'guarantees/a-restore-moves-nothing-twice',
   'guarantees/events-through-any-outage',
   'guarantees/every-crash-point',
   'guarantees/every-crash-point-of-commands',

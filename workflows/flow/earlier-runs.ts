@@ -21,16 +21,15 @@ export async function refuseSecondRun(flow: FlowState): Promise<void> {
 }
 
 /**
- * True if a workflow task of this run was lost: what it tried locally may have been sent, and nothing in the run
- * remembers it. An activity asks Temporal, because each replay must get the same answer. A flow that our client did not
- * start tries nothing locally.
+ * True if a workflow task of this run was lost, by its worker or by a restore of the engine's database: what it sent is
+ * known to nothing in the run. An activity asks, because each replay must get the same answer.
  */
 export async function taskWasLost(flow: FlowState): Promise<boolean> {
-  if (!flow.startedByClient) return false;
   flow.inLocalTry = false;
   // Only the first run of a flow tries anything locally.
   const run = flow.runs === 1 ? [] : [workflowInfo().firstExecutionRunId];
-  flow.taskLost ??= decodedOrRetry(await engineLookup.taskWasLost(...run));
+  // A "no" is asked for again: since then the engine's database may have been restored.
+  if (flow.taskLost !== true) flow.taskLost = decodedOrRetry(await engineLookup.taskWasLost(...run));
   return flow.taskLost;
 }
 

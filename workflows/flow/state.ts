@@ -220,6 +220,8 @@ export interface FlowState extends Run, Continuing {
   startedInClear: boolean;
   /** The engine's answer; undefined until asked. */
   taskLost: boolean | undefined;
+  /** A read has said that a restore may have lost what the flow did. */
+  mayBeLost?: true;
   cancelRequested: boolean;
   attempts: number;
   readonly requestIds: string[];
@@ -266,4 +268,9 @@ export function noteRequestId(state: FlowState, requestId: string | undefined): 
   if (requestId === undefined || state.requestIds.includes(requestId)) return;
   state.requestIds.push(requestId);
   if (state.requestIds.length > MAX_REQUEST_IDS) state.requestIds.shift();
+}
+
+/** Notes that a restore may have lost what the flow did before this was read. */
+export function noteRestore(state: FlowState, { afterRestore }: { afterRestore?: true }): void {
+  if (afterRestore === true) state.mayBeLost = true;
 }

@@ -4,6 +4,7 @@ import {
   FAILURE_TYPES,
   MEMO_KEYS,
   referenceOfWorkflowId,
+  subscriptionOfAttempt,
   subscriptionWorkflowId,
   type WorkflowType,
 } from '../../src/contract/names.js';
@@ -63,7 +64,7 @@ function guardStart(expectedWorkflowId: string): void {
 /** True if a subscription started this flow for one of its periods. */
 export function isAttemptToBill(): boolean {
   const { parent, workflowId } = workflowInfo();
-  const subscription = /^(.+)\.\d+\.\d+$/.exec(referenceOfWorkflowId(workflowId) ?? '')?.[1];
+  const subscription = subscriptionOfAttempt(referenceOfWorkflowId(workflowId) ?? '');
   return subscription !== undefined && parent?.workflowId === subscriptionWorkflowId(subscription);
 }
 

@@ -15,7 +15,7 @@ import { kept, resumable } from '../flow/continue.js';
 import type { FlowState, Hold } from '../flow/state.js';
 import { followHold } from './hold.js';
 import { openHold } from './open-hold.js';
-import { reauthorizeHold } from './reauthorize-hold.js';
+import { mayBeReauthorized, reauthorizeHold } from './reauthorize-hold.js';
 import { analyse } from './risk-step.js';
 
 /** From the authorization to the end of its hold, or of the hold that replaced it; no hold is forgotten. */
@@ -59,7 +59,8 @@ async function untilEnd(
     const { hold } = flow;
     if (hold === undefined) throw new Error('there is no hold to follow');
     const ended = await kept(notes, 'ended', () => followHold(flow, hold));
-    if (hold.mustVoid !== 'reauthorize') return withHistory(flow, ended, earlierHolds);
+    if (hold.mustVoid !== 'reauthorize' && !mayBeReauthorized(flow, hold, ended))
+      return withHistory(flow, ended, earlierHolds);
     const reauthorized = await reauthorizeHold(flow, input, hold, ended);
     notes.ended = undefined;
     if ('ended' in reauthorized) {

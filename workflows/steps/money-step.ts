@@ -10,7 +10,7 @@ import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { notExecuted } from '../flow/outcomes.js';
 import { stopIfCancelled, taskWasLost } from '../flow/earlier-runs.js';
 import { inResetRun } from '../kit/start-guard.js';
-import { type FlowState, type StepKind } from '../flow/state.js';
+import { type FlowState, noteRestore, type StepKind } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
@@ -95,6 +95,7 @@ export async function execute(flow: FlowState, step: MoneyStep, isFirst = false)
     // and the next run must not send for longer.
     const asBegun = { ...step, postUntil: notes.postUntil };
     const sent = await kept(notes, 'sent', () => attempt(flow, asBegun));
+    noteRestore(flow, sent.answer ?? {});
     if (sent.answer === undefined && isFirst && (await neverSent(flow)))
       return notExecuted(flow, {
         knownBy: 'reply',

@@ -65,7 +65,7 @@ function sequencesAfter(earlier: Hold | undefined): Hold['sequences'] {
   return earlier.sentBefore === undefined ? { ...earlier.sequences } : lastSequences(earlier.sentBefore, earlier);
 }
 
-/** True if the run before a reset has made the authorization. */
-function madeBefore({ stepStartedAt }: FlowState, { details }: Succeeded): boolean {
-  return Date.parse(details?.createdAt ?? '') < stepStartedAt - CLOCKS_DIFFER_MS;
+/** True if a run before a reset, or one that a restore has lost, may have made the authorization. */
+function madeBefore({ stepStartedAt, mayBeLost }: FlowState, { details }: Succeeded): boolean {
+  return mayBeLost === true || Date.parse(details?.createdAt ?? '') < stepStartedAt - CLOCKS_DIFFER_MS;
 }

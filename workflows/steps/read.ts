@@ -4,7 +4,7 @@ import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { TransactionRecord, PaymentRecord } from '../../src/contract/records.js';
 import { NEAR_DEADLINE_MS } from '../../src/domain/schedules.js';
 import { inResetRun } from '../kit/start-guard.js';
-import { type FlowState, noteRequestId, type StepKind } from '../flow/state.js';
+import { type FlowState, noteRequestId, noteRestore, type StepKind } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { poll, read, urgentRead } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
@@ -35,7 +35,11 @@ export async function readPayment(flow: FlowState): Promise<PaymentRecord | unde
 export async function readPaymentOrWhyNot(flow: FlowState): Promise<PaymentRecord | { refused: boolean }> {
   const { businessUnit, madeUnder, paymentId = '' } = flow;
   const after = inResetRun() ? { afterReset: true as const } : {};
-  return await handlingFailure(flow, () => readsOf(flow).getPayment({ businessUnit, madeUnder, paymentId, ...after }));
+  const read = await handlingFailure(flow, () =>
+    readsOf(flow).getPayment({ businessUnit, madeUnder, paymentId, ...after }),
+  );
+  if (!('refused' in read)) noteRestore(flow, read);
+  return read;
 }
 
 /** With less than an hour left the reads before a capture or void go first as well. */

@@ -58,14 +58,32 @@ interface Reauthorizing {
   created?: Created;
 }
 
+/**
+ * True if a hold that was voided by nobody whom this run knows of may have been reauthorized by a run that a restore has
+ * lost: the next hold is looked for under its keys, and nothing is authorized if there is none.
+ */
+export function mayBeReauthorized(
+  { mayBeLost }: FlowState,
+  { reauthorizationsLeft = 0 }: Hold,
+  gone: HoldOutcome,
+): boolean {
+  return mayBeLost === true && reauthorizationsLeft > 0 && isVoidedElsewhere(gone);
+}
+
+function isVoidedElsewhere(gone: HoldOutcome): boolean {
+  return gone.status === 'voided' && gone.reason === 'elsewhere';
+}
+
+const VOIDED_ELSEWHERE = 'the payment has been voided elsewhere';
+
 /** Returns undefined if nothing prevents the reauthorization. */
 function mayReauthorize(flow: FlowState, hold: Hold, gone: HoldOutcome): Reauthorized | undefined {
   if (gone.status === 'captured') return giveUp(hold, gone, 'the money has been captured');
   // The run before a reset went on from here, and somebody must follow the hold that it made.
   if (wasReplaced(hold)) return undefined;
   if (isGoneForGood(hold, gone)) return giveUp(hold, gone, 'the run before a reset has released it');
-  if (gone.status === 'voided' && gone.reason === 'elsewhere')
-    return giveUp(hold, gone, 'the payment has been voided elsewhere');
+  if (mayBeReauthorized(flow, hold, gone)) return undefined;
+  if (isVoidedElsewhere(gone)) return giveUp(hold, gone, VOIDED_ELSEWHERE);
   if (gone.status === 'expired' && gone.confirmed === false)
     return giveUp(hold, gone, 'the service still shows the old hold');
   return isCancelled(flow, hold) ? giveUp(hold, gone, 'the flow was cancelled') : undefined;
@@ -90,14 +108,15 @@ async function authorizeAgain(
   let authorized: FinalStepOutcome;
   let payment: PaymentRecord;
   const sequence = hold.number + 1;
+  const isLookedFor = mayBeReauthorized(flow, hold, gone) && !wasReplaced(hold);
   try {
     const isNew = notes.created === undefined;
     const created = await kept(notes, 'created', () => createPayment(flow, input, undefined, sequence));
-    if ('ended' in created) return end(flow, hold, created.ended);
+    if ('ended' in created) return isLookedFor ? giveUp(hold, gone, VOIDED_ELSEWHERE) : end(flow, hold, created.ended);
     ({ payment } = created);
     if (isNew) {
       attachPayment(flow, payment);
-      if (created.readOnlyReason === undefined && isCancelled(flow, hold) && !wasReplaced(hold))
+      if (created.readOnlyReason === undefined && isCancelled(flow, hold) && !wasReplaced(hold) && !isLookedFor)
         return giveUp(hold, gone, 'the flow was cancelled');
       const unsent = created.readOnlyReason === undefined ? await notSentForVoid(flow) : undefined;
       if (unsent !== undefined) {
@@ -107,10 +126,10 @@ async function authorizeAgain(
       flow.tellOfVoid = earlyVoid(flow) === undefined;
     }
     const step = authorizeStep(flow, withStoredCard(input, hold), payment, sequence);
+    const readOnlyReason = created.readOnlyReason ?? (isLookedFor ? VOIDED_ELSEWHERE : undefined);
     authorized =
-      created.readOnlyReason === undefined
-        ? await execute(flow, step)
-        : await resolveUnknown(flow, created.readOnlyReason, step);
+      readOnlyReason === undefined ? await execute(flow, step) : await resolveUnknown(flow, readOnlyReason, step);
+    if (isLookedFor && authorized.status !== 'succeeded') return giveUp(hold, gone, VOIDED_ELSEWHERE);
   } catch (error) {
     // A believed refusal: there is no new hold, but the flow has held money and does not fail.
     if (error instanceof ApplicationFailure) return giveUp(hold, gone, error.message);

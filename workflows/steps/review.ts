@@ -6,7 +6,7 @@ import { classifyEvent } from '../../src/domain/settling.js';
 import { type NextInput, nextCommandOrMessage } from '../flow/inbox.js';
 import { base, evidence } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
-import { type FlowState, noteRequestId, type ReviewCommand } from '../flow/state.js';
+import { type FlowState, noteRequestId, noteRestore, type ReviewCommand } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
@@ -168,6 +168,7 @@ async function readAnalysis(
   if (decisionOf(record) !== 'review') delete notes.signed;
   credentialsWork(flow);
   noteRequestId(flow, decodedOrRetry(record).requestId);
+  noteRestore(flow, record);
   return record;
 }
 

@@ -11,7 +11,7 @@ import { HOUR, KEY_WINDOW_MS } from '../../src/domain/schedules.js';
 import { base, evidence } from '../flow/outcomes.js';
 import { kept, resumable } from '../flow/continue.js';
 import { inResetRun } from '../kit/start-guard.js';
-import { type FlowState, noteRequestId } from '../flow/state.js';
+import { type FlowState, noteRequestId, noteRestore } from '../flow/state.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
 import { read } from '../policies.js';
@@ -120,6 +120,7 @@ async function decide(
       askOperator(flow, `${why}; \`decideReview\` or the time limit ends this`);
     }
     noteRequestId(flow, tried.answer?.requestId);
+    noteRestore(flow, tried.answer ?? {});
     return tried;
   });
   const terms = { until, latest, onTimeout: risk.onReviewTimeout };
@@ -149,15 +150,15 @@ async function attemptOnHold(flow: FlowState, step: Step<RiskAnalysisRecord>): P
 }
 
 /**
- * Ends a flow because of its risk. Before a reset the review may have ended otherwise and the money may have moved, so
- * a run made by a reset reads first.
+ * Ends a flow because of its risk. Before a reset or a restore the review may have ended otherwise and the money may have
+ * moved: then it reads first.
  */
 export async function refuseByRisk(
   flow: FlowState,
   kind: 'charge' | 'authorization',
   step: () => MoneyStep,
 ): Promise<FinalStepOutcome> {
-  if (inResetRun()) {
+  if (inResetRun() || flow.mayBeLost === true) {
     const begin = (): object => {
       beginStep(flow, kind);
       return {};

@@ -23,8 +23,8 @@ export const ANSWER_FAULTS = [
     rule: 'money rule 5',
     promise: 'A 4xx is believed only if no earlier attempt of that key can have left.',
     file: 'activities/send-call.ts',
-    from: 'const earlierMayHaveLeft = call.mayHaveLeft || !firstAttempt || resetRun;',
-    to: 'const earlierMayHaveLeft = call.mayHaveLeft || resetRun;',
+    from: 'const earlierMayHaveLeft = call.mayHaveLeft || !firstAttempt || sentBefore !== undefined;',
+    to: 'const earlierMayHaveLeft = call.mayHaveLeft || sentBefore !== undefined;',
     tests: ['test/activities/earlier-attempts.test.ts'],
   },
   {
@@ -32,8 +32,8 @@ export const ANSWER_FAULTS = [
     rule: 'money rule 5',
     promise: 'What the flow knows of earlier attempts counts, whatever the activity has seen.',
     file: 'activities/send-call.ts',
-    from: 'const earlierMayHaveLeft = call.mayHaveLeft || !firstAttempt || resetRun;',
-    to: 'const earlierMayHaveLeft = !firstAttempt || resetRun;',
+    from: 'const earlierMayHaveLeft = call.mayHaveLeft || !firstAttempt || sentBefore !== undefined;',
+    to: 'const earlierMayHaveLeft = !firstAttempt || sentBefore !== undefined;',
     tests: ['test/activities/earlier-attempts.test.ts'],
   },
   {

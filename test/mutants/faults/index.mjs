@@ -7,6 +7,7 @@ import { DETAIL_FAULTS } from './flow-details.mjs';
 import { FLOW_FAULTS } from './flows-and-evidence.mjs';
 import { PAYLOAD_FAULTS } from './payloads.mjs';
 import { RESET_HOLD_FAULTS } from './resets-of-holds.mjs';
+import { RESTORE_FAULTS } from './restores.mjs';
 import { SETTLING_FAULTS } from './settling.mjs';
 import { SLOW_UNIT_FAULTS } from './slow-units.mjs';
 import { SUM_FAULTS } from './sums.mjs';
@@ -36,6 +37,7 @@ export const FAULTS = [
   ...VOID_FAULTS,
   ...HOLD_END_FAULTS,
   ...RESET_HOLD_FAULTS,
+  ...RESTORE_FAULTS,
   ...WEBHOOK_FAULTS,
   ...SLOW_UNIT_FAULTS,
   ...WAITING_EVENT_FAULTS,

@@ -49,9 +49,9 @@ export const WINDOW_FAULTS = [
     name: 'reset-run-sends-before-it-reads',
     rule: 'money rule 4',
     promise: 'In a run made by a reset no money POST leaves before a read of that resource; what is found is adopted.',
-    file: 'activities/send-call.ts',
-    from: 'const resetRun = info.workflowExecution?.runId !== call.originalRunId;',
-    to: 'const resetRun = info.isLocal && info.workflowExecution?.runId !== call.originalRunId;',
+    file: 'activities/after-restore.ts',
+    from: "if (activityInfo().workflowExecution?.runId !== call.originalRunId) return 'reset';",
+    to: "if (activityInfo().isLocal && activityInfo().workflowExecution?.runId !== call.originalRunId) return 'reset';",
     tests: ['test/activities/reset-run.test.ts'],
   },
   {
@@ -59,8 +59,8 @@ export const WINDOW_FAULTS = [
     rule: 'money rule 4',
     promise: 'A read that failed tells nothing: a run made by a reset still sends nothing.',
     file: 'activities/send-call.ts',
-    from: '    const adopted = await whileBeating(adopt).catch((error: unknown) => {\n      throw neverReadable(error, info, deps.now()) ? neverSent(error) : notBeforeARead(error);\n    });',
-    to: '    const adopted = await whileBeating(adopt).catch(() => undefined);',
+    from: 'if (!neverReadable(error, info, deps.now())) throw notBeforeARead(sentBefore, error);',
+    to: 'if (!neverReadable(error, info, deps.now())) return undefined;',
     tests: ['test/activities/reset-run.test.ts'],
   },
   {

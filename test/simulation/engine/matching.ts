@@ -4,6 +4,7 @@ import type { Run, WorkflowTask } from './run.js';
 
 /** A worker process as the engine sees it. A dead one takes what it is given and never answers. */
 export interface WorkerPort {
+  readonly identity: string;
   readonly queues: ReadonlySet<string>;
   readonly isAlive: boolean;
   /** Free places, so that slow activities hold up others as they do in reality. */
@@ -31,6 +32,10 @@ export class Matching {
 
   leave(worker: WorkerPort): void {
     this.workers.delete(worker);
+  }
+
+  pollersOf(queue: string): string[] {
+    return [...this.workers].filter(({ queues }) => queues.has(queue)).map(({ identity }) => identity);
   }
 
   offerWorkflowTask(run: Run, task: WorkflowTask): void {

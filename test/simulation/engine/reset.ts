@@ -33,7 +33,7 @@ export function resetRun(
   const { originalRunId } = base.start;
   const { parent } = latest.start;
   const run = engine.admit({ ...base.start, runId, originalRunId, parent, requestId: undefined });
-  for (const event of base.events.slice(0, finish - 1)) copy(engine, run, event);
+  for (const event of base.events.slice(0, finish - 1)) copyEvent(engine, run, event);
   const startedEventId = run.events.length;
   run.append('EVENT_TYPE_WORKFLOW_TASK_FAILED', {
     workflowTaskFailedEventAttributes: {
@@ -52,7 +52,8 @@ export function resetRun(
   return run;
 }
 
-function copy(engine: Engine, run: Run, event: Event): void {
+/** Adds an event of another run, and what it says of the run. */
+export function copyEvent(engine: Engine, run: Run, event: Event): void {
   const id = run.nextEventId;
   const started = event.workflowExecutionStartedEventAttributes;
   run.events.push({
@@ -149,8 +150,11 @@ function giveChildEventAgain(run: Run, event: Event): void {
   if (order != null && !isKnown) run.append(EventType[eventType ?? 0] as keyof typeof EventType, rest);
 }
 
-/** What the copied history says is under way. */
-function takeUp(engine: Engine, run: Run): void {
+/**
+ * What the copied history says is under way.
+ * @param keepsTimes activities are as old as their events, as after a restore; a reset schedules them now
+ */
+export function takeUp(engine: Engine, run: Run, keepsTimes = false): void {
   const ended = new Set<number>();
   const firedTimers = new Set<string>();
   for (const event of run.events) {
@@ -171,6 +175,7 @@ function takeUp(engine: Engine, run: Run): void {
     const activity = event.activityTaskScheduledEventAttributes;
     if (activity && !ended.has(id)) {
       const retry = activity.retryPolicy;
+      const scheduledAt = keepsTimes ? (toMs(event.eventTime) ?? 0) : Date.now();
       engine.activities.schedule({
         run,
         scheduledEventId: id,
@@ -189,8 +194,8 @@ function takeUp(engine: Engine, run: Run): void {
           maximumAttempts: retry?.maximumAttempts ?? 0,
           nonRetryable: retry?.nonRetryableErrorTypes ?? [],
         },
-        scheduledAt: Date.now(),
-        attemptScheduledAt: Date.now(),
+        scheduledAt,
+        attemptScheduledAt: scheduledAt,
         attempt: 1,
         state: 'scheduled',
         startedAt: 0,

@@ -231,6 +231,10 @@ export function workflowService(engine: Engine) {
       return {};
     },
 
+    async describeTaskQueue({ taskQueue }: Request<'DescribeTaskQueueRequest'>) {
+      return { pollers: engine.matching.pollersOf(taskQueue?.name ?? '').map((identity) => ({ identity })) };
+    },
+
     async describeNamespace() {
       return {
         namespaceInfo: { name: engine.namespace, state: 1 },

@@ -67,6 +67,7 @@ function asCommand({ startChildWorkflowExecutionCommandAttributes: child }: ApiC
 /** Takes one workflow task and is gone. */
 function onceFor(engine: Engine, queue: string, take: (taken: TakenTask) => void): WorkerPort {
   const port: WorkerPort = {
+    identity: 'by hand',
     queues: new Set([queue]),
     isAlive: true,
     hasRoom: (kind) => kind === 'workflow',

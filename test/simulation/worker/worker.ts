@@ -17,6 +17,8 @@ const HEARTBEAT_MS = 8_000;
 const MOST_LOOKED_AT = 8;
 
 export interface SimulatedWorkerOptions {
+  /** In Temporal. Default `simulated`. */
+  identity?: string;
   engine: Engine;
   runtime: ReusableVMWorkflowCreator;
   converter: LoadedDataConverter;
@@ -37,6 +39,7 @@ export interface SimulatedWorkerOptions {
 /** A worker process: takes tasks, keeps flows in memory, runs activities, and can die at any moment. */
 export class SimulatedWorker implements WorkerPort {
   readonly queues: ReadonlySet<string>;
+  readonly identity: string;
   isAlive = true;
   /** Work that needs no time to pass: the clock stands still until it is done. */
   busy = 0;
@@ -51,6 +54,7 @@ export class SimulatedWorker implements WorkerPort {
 
   constructor(private readonly options: SimulatedWorkerOptions) {
     this.queues = new Set(options.queues);
+    this.identity = options.identity ?? 'simulated';
     this.slots = { workflow: options.workflowSlots ?? 40, activity: options.activitySlots ?? 100 };
     this.runner = new ActivityRunner(
       options.engine,
