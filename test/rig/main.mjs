@@ -51,14 +51,19 @@ const endAll = async () => await Promise.all([...rigs].map((rig) => close(rig)))
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void endAll().finally(() => process.exit(130)));
 
 let shared;
-/** The demo's stack, all healthy. All drills that ask for it share it, and leave it healthy. */
-async function stack() {
+/** The demo's stack with its images made, and nothing started. All drills share it. */
+function built() {
   shared ??= (async () => {
     const rig = await open(await readCompose({ profiles: ['demo', 'payment'], envFile: 'deploy/demo.env' }));
-    await rig.up({ services: (await demoServices()).filter((name) => name !== 'demo') });
+    await rig.build();
     return rig;
   })();
-  const rig = await shared;
+  return shared;
+}
+/** The demo's stack, all healthy. All drills that ask for it leave it healthy. */
+async function stack() {
+  const rig = await built();
+  if (rig.containers.length === 0) await rig.up({ services: await demoServices() });
   await rig.healthy(120_000);
   return rig;
 }
@@ -78,7 +83,9 @@ async function main() {
   for (const name of asked.length > 0 ? asked : all) {
     process.stdout.write(`${name}:\n`);
     const drill = await import(join(folder, `${name}.mjs`));
-    await drill.run({ check, open, close, stack, say }).catch((error) => check(name, () => Promise.reject(error)));
+    await drill
+      .run({ check, open, close, built, stack, say })
+      .catch((error) => check(name, () => Promise.reject(error)));
   }
   return counts.failed === 0 ? 0 : 1;
 }
