@@ -13,8 +13,8 @@ import { StartFault } from './process.js';
 const RETRY_MS = 2_000;
 
 export interface EngineConnections {
-  /** By which workers poll. Another one after certificates have been renewed. */
-  readonly native: NativeConnection;
+  /** By which workers poll: another one after certificates have been renewed. A getter would not outlive a copy of this object. */
+  native(): NativeConnection;
   readonly client: Client;
   readonly connection: Connection;
   /**
@@ -62,9 +62,7 @@ async function connectOnce(dataConverter: DataConverter): Promise<EngineConnecti
     throw error;
   }
   return {
-    get native() {
-      return native;
-    },
+    native: () => native,
     client,
     connection,
     async refresh(workers) {
@@ -127,11 +125,11 @@ export async function checkEngine(
   const { namespace } = engine.client.options;
   const why = () => whyEngineUnreachable();
   const [polling, calling] = await Promise.all([
-    checkNamespace(engine.native, namespace, environment, { attributes: false, why }),
+    checkNamespace(engine.native(), namespace, environment, { attributes: false, why }),
     checkNamespace(engine.connection, namespace, environment, { attributes, why }),
   ]);
   if (unusable !== undefined) return { faults: [sayUnreachable(unusable)], warnings: [] };
-  return polling.faults.length > 0 ? polling : calling;
+  return calling.faults.length > 0 ? calling : polling;
 }
 
 /** Refuses a namespace at once. @throws StartFault with every fault */

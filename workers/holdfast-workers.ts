@@ -79,7 +79,7 @@ export async function createWorkers({ own, signal }: HoldfastWorkersOptions) {
   return {
     workers,
     holdfast,
-    connection: engine.native,
+    connection: engine.native(),
     namespace,
     dataConverter: forOwn,
     async run() {
@@ -167,7 +167,7 @@ export async function workersOf(
   const { taskQueues, billingCallsPerSecond, paymentsCallsPerSecond } = config;
   const bundlePath = builtBundlePath();
   const deps = {
-    connection: engine.native,
+    connection: engine.native(),
     client: engine.client,
     dataConverter,
     providers: createProviders(config),

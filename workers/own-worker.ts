@@ -69,7 +69,7 @@ export async function createOwnWorker(
     shutdownForceTime: stopMs + 2_000,
     ...options,
     ...workflows,
-    connection: engine.native,
+    connection: engine.native(),
     namespace: engine.client.options.namespace,
     taskQueue,
     dataConverter,

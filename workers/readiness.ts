@@ -135,17 +135,16 @@ export class Readiness {
   }
 
   /** A call under way must not outlive the connection. */
-  async #unlessStopping<Answer>(
-    { native, connection }: EngineConnections,
-    ask: () => Promise<Answer>,
-  ): Promise<Answer> {
+  async #unlessStopping<Answer>(engine: EngineConnections, ask: () => Promise<Answer>): Promise<Answer> {
     // Of its own for each question, as the SDK leaves its listeners at the signal.
     const own = new AbortController();
     const abort = (): void => own.abort();
     const { signal } = this.#stopping;
     signal.addEventListener('abort', abort, { once: true });
     try {
-      return await native.withAbortSignal(own.signal, () => connection.withAbortSignal(own.signal, ask));
+      return await engine
+        .native()
+        .withAbortSignal(own.signal, () => engine.connection.withAbortSignal(own.signal, ask));
     } finally {
       signal.removeEventListener('abort', abort);
     }

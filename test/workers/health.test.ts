@@ -55,7 +55,7 @@ function workerProcess({
     become: (next: string) => (state = next),
     serve() {
       const workers = [{ getState: () => state, options: { taskQueue: 'holdfast' } }];
-      const engine = { native: connection, connection, client, refresh: () => Promise.resolve() };
+      const engine = { native: () => connection, connection, client, refresh: () => Promise.resolve() };
       const version = buildId === undefined ? undefined : { buildId, deploymentName: 'holdfast' };
       readiness.serves(workers as never, codec, { engine: engine as never, environment: 'test', version });
     },

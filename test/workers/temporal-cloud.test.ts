@@ -27,6 +27,8 @@ const withCertificates = why === undefined ? describe : describe.skip;
 
 /** Longer than a process needs to read renewed settings, and to connect anew. */
 const RENEWED_WITHIN_MS = 60_000;
+/** Each waits several times for settings to be read again. */
+const LIMIT_MS = 300_000;
 const RETENTION_S = 90 * 86_400;
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-cloud-'));
@@ -151,62 +153,70 @@ async function setUpAndPay(): Promise<void> {
 }
 
 withCertificates('a Temporal that refuses operators, and keeps closed flows for 90 days', () => {
-  test('is used with client certificates, which are renewed without a restart, also after they have lapsed', async () => {
-    const clients = createAuthority(folder, 'clients');
-    const others = createAuthority(folder, 'other-clients');
-    const used = clients.issue('holdfast');
-    const proxy = await openCloudProxy({ target: await temporalAddress(), own, clientAuthority: clients.cert });
-    place = new Place('cloud-by-certificate', proxy, {
-      TEMPORAL_TLS_SERVER_CA_CERT_PATH: authority.cert,
-      TEMPORAL_TLS_CLIENT_CERT_PATH: used.cert,
-      TEMPORAL_TLS_CLIENT_KEY_PATH: used.key,
-    });
-    await orderNamespace(place.namespace);
-    await setUpAndPay();
-    const { pid } = place.services?.worker().process ?? {};
-    const { TEMPORAL_TLS_SERVER_CA_CERT_PATH: _ca, ...withoutCa } = place.env;
-    expect((await command(withoutCa, ['list'])).err).toMatch(/server's certificate is not to be trusted/);
-    const { TEMPORAL_TLS_CLIENT_CERT_PATH: _cert, TEMPORAL_TLS_CLIENT_KEY_PATH: _key, ...withoutOwn } = place.env;
-    expect((await command(withoutOwn, ['list'])).err).toMatch(/server refuses the client's certificate/);
+  test(
+    'is used with client certificates, which are renewed without a restart, also after they have lapsed',
+    async () => {
+      const clients = createAuthority(folder, 'clients');
+      const others = createAuthority(folder, 'other-clients');
+      const used = clients.issue('holdfast');
+      const proxy = await openCloudProxy({ target: await temporalAddress(), own, clientAuthority: clients.cert });
+      place = new Place('cloud-by-certificate', proxy, {
+        TEMPORAL_TLS_SERVER_CA_CERT_PATH: authority.cert,
+        TEMPORAL_TLS_CLIENT_CERT_PATH: used.cert,
+        TEMPORAL_TLS_CLIENT_KEY_PATH: used.key,
+      });
+      await orderNamespace(place.namespace);
+      await setUpAndPay();
+      const { pid } = place.services?.worker().process ?? {};
+      const { TEMPORAL_TLS_SERVER_CA_CERT_PATH: _ca, ...withoutCa } = place.env;
+      expect((await command(withoutCa, ['list'])).err).toMatch(/server's certificate is not to be trusted/);
+      const { TEMPORAL_TLS_CLIENT_CERT_PATH: _cert, TEMPORAL_TLS_CLIENT_KEY_PATH: _key, ...withoutOwn } = place.env;
+      expect((await command(withoutOwn, ['list'])).err).toMatch(/server refuses the client's certificate/);
 
-    replacePair(used, clients.issue('holdfast', -1));
-    proxy.cut();
-    const lapsed = /the client certificate has lapsed on [^]*TEMPORAL_TLS_CLIENT_CERT_PATH/;
-    expect(await place.untilReady('worker', 503)).toMatch(lapsed);
-    expect(await place.untilReady('webhook', 503)).toMatch(lapsed);
-    expect(await place.run('list')).toMatchObject({ code: 1, err: expect.stringMatching(lapsed) });
-    expect(place.services?.worker().logs()).toMatch(lapsed);
+      replacePair(used, clients.issue('holdfast', -1));
+      proxy.cut();
+      const lapsed = /the client certificate has lapsed on [^]*TEMPORAL_TLS_CLIENT_CERT_PATH/;
+      expect(await place.untilReady('worker', 503)).toMatch(lapsed);
+      expect(await place.untilReady('webhook', 503)).toMatch(lapsed);
+      expect(await place.run('list')).toMatchObject({ code: 1, err: expect.stringMatching(lapsed) });
+      expect(place.services?.worker().logs()).toMatch(lapsed);
 
-    replacePair(used, others.issue('holdfast'));
-    proxy.trust(others.cert);
-    proxy.cut();
-    await place.untilReady('worker', 200);
-    await place.untilReady('webhook', 200);
-    await place.charge();
-    expect(place.services?.worker().process.pid).toBe(pid);
-  });
+      replacePair(used, others.issue('holdfast'));
+      proxy.trust(others.cert);
+      proxy.cut();
+      await place.untilReady('worker', 200);
+      await place.untilReady('webhook', 200);
+      await place.charge();
+      expect(place.services?.worker().process.pid).toBe(pid);
+    },
+    LIMIT_MS,
+  );
 
-  test('is used with an API key, which is renewed without a restart', async () => {
-    const profile = join(folder, 'temporal.toml');
-    const writeKey = (apiKey: string): void => {
-      const lines = ['[profile.default]', `api_key = "${apiKey}"`, '[profile.default.tls]'];
-      writeFileSync(`${profile}.new`, [...lines, `server_ca_cert_path = "${authority.cert}"`, ''].join('\n'));
-      renameSync(`${profile}.new`, profile);
-    };
-    writeKey('first-key');
-    const proxy = await openCloudProxy({ target: await temporalAddress(), own, apiKey: 'first-key' });
-    place = new Place('cloud-by-key', proxy, { TEMPORAL_CONFIG_FILE: profile });
-    await orderNamespace(place.namespace);
-    await setUpAndPay();
-    const { pid } = place.services?.worker().process ?? {};
+  test(
+    'is used with an API key, which is renewed without a restart',
+    async () => {
+      const profile = join(folder, 'temporal.toml');
+      const writeKey = (apiKey: string): void => {
+        const lines = ['[profile.default]', `api_key = "${apiKey}"`, '[profile.default.tls]'];
+        writeFileSync(`${profile}.new`, [...lines, `server_ca_cert_path = "${authority.cert}"`, ''].join('\n'));
+        renameSync(`${profile}.new`, profile);
+      };
+      writeKey('first-key');
+      const proxy = await openCloudProxy({ target: await temporalAddress(), own, apiKey: 'first-key' });
+      place = new Place('cloud-by-key', proxy, { TEMPORAL_CONFIG_FILE: profile });
+      await orderNamespace(place.namespace);
+      await setUpAndPay();
+      const { pid } = place.services?.worker().process ?? {};
 
-    proxy.takeKey('second-key');
-    expect(await place.untilReady('worker', 503)).toMatch(/refuses this login[^]*Jwt is expired[^]*TEMPORAL_API_KEY/);
-    expect(await place.untilReady('webhook', 503)).toMatch(/refuses this login/);
-    writeKey('second-key');
-    await place.untilReady('worker', 200);
-    await place.untilReady('webhook', 200);
-    await place.charge();
-    expect(place.services?.worker().process.pid).toBe(pid);
-  });
+      proxy.takeKey('second-key');
+      expect(await place.untilReady('worker', 503)).toMatch(/refuses this login[^]*Jwt is expired[^]*TEMPORAL_API_KEY/);
+      expect(await place.untilReady('webhook', 503)).toMatch(/refuses this login/);
+      writeKey('second-key');
+      await place.untilReady('worker', 200);
+      await place.untilReady('webhook', 200);
+      await place.charge();
+      expect(place.services?.worker().process.pid).toBe(pid);
+    },
+    LIMIT_MS,
+  );
 });
