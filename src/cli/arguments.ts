@@ -84,7 +84,7 @@ export function parseRequest(args: readonly string[]): Request {
 }
 
 function addCommands(program: Command, faults: string[], ask: (request: Request) => void): void {
-  const { text, texts, oneOf, wholeOf, instantOf, rateOf } = readers(faults);
+  const { text, texts, oneOf, wholeOf, instantOf } = readers(faults);
   const limitOf = wholeOf('--limit', 1, MAX_LIMIT);
   const json = (): boolean => program.opts<{ json?: true }>().json === true;
   const refuseNames = (command: Command, instead: string): void => {
@@ -146,7 +146,7 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
   program
     .command('redrive <file>')
     .description('after a restore from a backup: asks again for flows that may have been lost, from your own orders')
-    .option('--rate <number>', 'at most so many a second', rateOf, DEFAULT_RATE)
+    .option('--rate <number>', 'at most so many a second', wholeOf('--rate', 1, MAX_RATE), DEFAULT_RATE)
     .option('--statement <file>', "the payment service's statement of the lost time", text('--statement'))
     .option('--report <file>', 'what became of each line (default: <file>.report.jsonl)', text('--report'))
     .action((file: string, { rate, statement, report }: Pick<Given, 'rate' | 'statement' | 'report'>) => {
@@ -255,13 +255,6 @@ function readers(faults: string[]) {
         faults.push(`${option} ${JSON.stringify(value)}: use a number from ${least} to ${most}`);
       }
       return number;
-    },
-    rateOf: (value: string) => {
-      const rate = /^\d{1,4}(\.\d{1,3})?$/.test(value) ? Number(value) : 0;
-      if (rate <= 0 || rate > MAX_RATE) {
-        faults.push(`--rate ${JSON.stringify(value)}: use a number above 0, of at most ${MAX_RATE} a second`);
-      }
-      return rate;
     },
   };
 }

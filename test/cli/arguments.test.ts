@@ -95,6 +95,10 @@ describe('the command line', () => {
       ['deploy', 'drain', '--build', '', '--rate', '0'],
       ['--build needs a value', '--rate "0": use a number from 1 to 1000'],
     ],
+    [
+      ['redrive', 'orders.jsonl', '--rate', '0.5', '--statement', ''],
+      ['--rate "0.5": use a number from 1 to 1000', '--statement needs a value'],
+    ],
     [['deploy', 'status', 'v1'], ["too many arguments for 'status'. Expected 0 arguments but got 1."]],
     [['replay', '--limit', '1e3'], ['--limit "1e3": use a number from 1 to 10000']],
   ])('refuses %j with exit code 2 before it connects anywhere', async (args, faults) => {
