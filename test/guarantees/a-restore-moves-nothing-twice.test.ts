@@ -1,82 +1,29 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { doubtUntil, lostKeysUntil } from '../../src/domain/lost-time.js';
 import { DEFAULT_UNIT } from '../../sandbox/control.js';
-import { type DevServer, startDevServer } from '../../tools/stack/dev-server.js';
-import {
-  businessUnitsSetting,
-  HOSTILE_UNITS,
-  PLAIN_UNIT,
-  type ProfileUnit,
-  withRisk,
-} from '../../tools/stack/profile-units.js';
-import { holdfast } from '../cli/command.js';
-import { CARDS, newReference } from '../support/charges.js';
-import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
-import { dispatcherTo } from '../support/dispatcher-to.js';
-import { dailyInput, subscriptionOn } from '../support/stack-subscriptions.js';
-import { startStack, type TestStack } from '../support/stack.js';
-import { temporalCliPath } from '../support/temporal.js';
-import { until } from '../support/until.js';
+import { doubtUntil, lostKeysUntil } from '../../src/domain/lost-time.js';
 import { ProviderClient } from '../../src/provider/index.js';
+import { HOSTILE_UNITS, PLAIN_UNIT, type ProfileUnit, withRisk } from '../../tools/stack/profile-units.js';
+import { CARDS, newReference } from '../support/charges.js';
+import { dispatcherTo } from '../support/dispatcher-to.js';
+import { type RestorableStack, startRestorable } from '../support/restorable-stack.js';
+import type { TestStack } from '../support/stack.js';
+import { dailyInput, subscriptionOn } from '../support/stack-subscriptions.js';
+import { until } from '../support/until.js';
 
-const NAMESPACE = 'restored';
 const HOUR = 3_600_000;
-const MINUTE_LIMIT = 300_000;
+const LIMIT_MS = 300_000;
 /** The service as documented, and one that checks a request before it looks whether it knows the key. */
 const UNITS = [PLAIN_UNIT, ...HOSTILE_UNITS.filter(({ name }) => name === 'checks-before-keys')].map(withRisk);
 
-let root: string;
-let server: DevServer;
+let restorable: RestorableStack;
 let stack: TestStack;
 beforeAll(async () => {
-  root = mkdtempSync(join(tmpdir(), 'holdfast-restore-'));
-  const executable = temporalCliPath();
-  server = await startDevServer({ executable, folder: root, namespaces: [NAMESPACE] });
-  stack = await startStack({
-    real: true,
-    billing: true,
-    webhook: false,
-    pendingMs: 1_000,
-    units: UNITS.slice(1),
-    temporal: { address: server.address, namespace: NAMESPACE },
-    workerEnv: { HOLDFAST_BUSINESS_UNITS: businessUnitsSetting(UNITS) },
-  });
-}, MINUTE_LIMIT);
-afterAll(async () => {
-  await stack?.worker().kill();
-  await stack?.close();
-  await server?.kill();
-  rmSync(root, { recursive: true, force: true });
-  rmSync(backupOf(root), { recursive: true, force: true });
-});
-
-const backupOf = (folder: string): string => `${folder}-backup`;
-
-/** With everything stopped, the folder of the database is copied. Returns when, epoch ms. */
-async function backUp(): Promise<number> {
-  await stack.worker().kill();
-  await server.kill();
-  const at = Date.now();
-  cpSync(root, backupOf(root), { recursive: true });
-  await server.start();
-  await stack.startWorker();
-  return at;
-}
-
-/** Everything is killed, and the folder put back. Returns when the last process had gone, epoch ms. */
-async function killAndRestore(): Promise<number> {
-  await stack.worker().kill();
-  await server.kill();
-  const at = Date.now();
-  rmSync(root, { recursive: true });
-  cpSync(backupOf(root), root, { recursive: true });
-  await server.start();
-  return at;
-}
+  restorable = await startRestorable(UNITS);
+  ({ stack } = restorable);
+}, LIMIT_MS);
+afterAll(async () => await restorable?.close());
 
 const restoredTo = (from: number, to: number): Record<string, string> => ({
   HOLDFAST_RESTORED_TO: [from, to].map((at) => new Date(at).toISOString()).join(','),
@@ -111,32 +58,6 @@ async function foreignPending(): Promise<{ paymentId: string; transactionId: str
   const request = { paymentMethod: { type: 'tokenized' as const, token }, reconciliationId: newReference('foreign') };
   const { data } = await provider.createCharge(payment.id, request, keyed());
   return { paymentId: payment.id, transactionId: data.id };
-}
-
-interface Told {
-  result: string;
-  reference: string;
-  outcome?: { status?: string };
-}
-
-async function redrive(file: string, ...args: string[]): Promise<{ code: number; err: string; told: Told[] }> {
-  const env = {
-    TEMPORAL_ADDRESS: server.address,
-    TEMPORAL_NAMESPACE: NAMESPACE,
-    HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
-  };
-  const { code, out, err } = await holdfast(env, ['redrive', file, '--json', '--rate', '20', ...args]);
-  const told = out
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Told);
-  return { code, err, told: told.toSorted((one, other) => (one.reference < other.reference ? -1 : 1)) };
-}
-
-function fileOf(name: string, rows: readonly object[]): string {
-  const path = join(backupOf(root), name);
-  writeFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
-  return path;
 }
 
 /** What was asked for, and what the ledger must show of it whatever comes. */
@@ -198,7 +119,7 @@ test(
     await stack.sandbox.settings({ pendingMs: 20_000 });
     const pending = await inputAt(plain, CARDS.pendsThenSucceeds);
     expect(await stack.holdfast.charge(pending)).toMatchObject({ status: 'pending' });
-    const from = await backUp();
+    const from = await restorable.backUp();
 
     await stack.sandbox.settings({ pendingMs: 1_000 });
     const asked = (await Promise.all(UNITS.map(runOn))).flat();
@@ -229,25 +150,28 @@ test(
     });
     stack.holdfast.charge(underWay).catch(() => undefined);
     await sleep(1_000);
-    const lost = { from, until: await killAndRestore() };
+    const lost = { from, until: await restorable.killAndRestore() };
 
-    const order = fileOf('order.jsonl', [
+    const order = restorable.write('order.jsonl', [
       ...asked.map(({ line }) => line),
       { workflowType: 'charge', input: underWay },
       { workflowType: 'subscription', input: club },
       { workflowType: 'resolvePending', input: foreign },
     ]);
     await stack.startWorker(restoredTo(lost.from, lost.until));
-    const first = await redrive(order);
+    const first = await restorable.redrive(order);
     expect(first.told).toHaveLength(asked.length + 3);
     // What pends is followed, and is asked for again by the same command.
     await until(
-      async () => await redrive(order),
+      async () => await restorable.redrive(order),
       ({ code }) => code === 0,
       120_000,
     );
     const told = new Map(
-      (await redrive(order, '--report', join(backupOf(root), 'second.report'))).told.map((one) => [one.reference, one]),
+      (await restorable.redrive(order, '--report', restorable.pathOf('second.report'))).told.map((one) => [
+        one.reference,
+        one,
+      ]),
     );
     expect([...told.values()].map(({ result }) => result)).toEqual([...told.values()].map(() => 'outcome'));
     for (const { line, moved, status } of asked) {
@@ -276,7 +200,7 @@ test(
       asked.map(({ line }) => line.input.reference),
     );
   },
-  MINUTE_LIMIT,
+  LIMIT_MS,
 );
 
 /** The same backup is put back once more, and the service has forgotten every key of the lost time. */
@@ -285,7 +209,7 @@ async function theSameDayLater(lost: { from: number; until: number }, order: str
     (await stack.sandbox.ledger())
       .map(({ transaction_id, kind, status }) => `${transaction_id} ${kind} ${status}`)
       .toSorted();
-  await killAndRestore();
+  await restorable.killAndRestore();
   await stack.sandbox.advanceClock(25 * HOUR);
   const before = await everything();
   // Told in the clock of these processes, which is the machine's, all that was 21 hours ago.
@@ -296,26 +220,32 @@ async function theSameDayLater(lost: { from: number; until: number }, order: str
 
   await expect(stack.startWorker(env)).rejects.toThrow(/nothing is billed from .*HOLDFAST_RESTORED_STATEMENT_FILE/);
   await stack.startWorker({ ...env, HOLDFAST_TASK_QUEUES: 'payments' });
-  const payments = fileOf(
+  const payments = restorable.write(
     'payments.jsonl',
     readFileSync(order, 'utf8')
       .split('\n')
       .filter((line) => line !== '' && !line.includes('"subscription"'))
       .map((line) => JSON.parse(line) as object),
   );
-  const refused = await redrive(payments, '--report', join(backupOf(root), 'third.report'));
+  const refused = await restorable.redrive(payments, '--report', restorable.pathOf('third.report'));
   expect(refused).toMatchObject({ code: 1, told: [], err: expect.stringContaining('--statement') });
   expect(await everything()).toEqual(before);
 
   const rows = (await stack.sandbox.ledger()).filter(({ reconciliation_id: id }) => id !== null);
   const covers = [longAgo.from - HOUR, Date.now()].map((at) => new Date(at).toISOString()).join(',');
-  const statement = fileOf('statement.jsonl', [{ covers }, ...rows]);
+  const statement = restorable.write('statement.jsonl', [{ covers }, ...rows]);
   await stack.stopWorker();
   await stack.startWorker({ ...env, HOLDFAST_RESTORED_STATEMENT_FILE: statement });
   const [plain = PLAIN_UNIT] = UNITS;
   const fresh = await inputAt(plain);
   writeFileSync(order, `${JSON.stringify({ workflowType: 'charge', input: fresh })}\n`, { flag: 'a' });
-  const { told } = await redrive(order, '--statement', statement, '--report', join(backupOf(root), 'fourth.report'));
+  const { told } = await restorable.redrive(
+    order,
+    '--statement',
+    statement,
+    '--report',
+    restorable.pathOf('fourth.report'),
+  );
   const resultOf = new Map(told.map(({ reference, result }) => [reference, result]));
   expect(resultOf.get(fresh.reference)).toBe('outcome');
   for (const reference of references) {
