@@ -42,6 +42,7 @@ export const ONLY_AT_FULL_COUNTS = {
     'a PostgreSQL, a worker and a real server; simulation/rules/reference-book shows the flows',
   'reference-book/postgres': 'starts a PostgreSQL; simulation/rules/reference-book shows what flows do with a book',
   'simulation/rules/export': 'cli/list exports what has ended on a real server',
+  'simulation/rules/restored-with-book': 'simulation/rules/reference-book shows what flows do with a book',
   'simulation/rules/restored-flows': 'one case each; simulation/rules/restore has every state of every flow',
   'simulation/campaign-other-half': 'simulation/campaign runs all that a short run has',
   'workers/temporal-cloud':

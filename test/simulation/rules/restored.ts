@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { type Backup, restoreBackup, takeBackup } from '../engine/backup.js';
 import type { SimulatedTime } from '../simulated-time.js';
-import { DAY } from './context.js';
+import { beginFlow, DAY, type FlowType, HOUR } from './context.js';
 
 /** A backup of the engine's database, and when it was made (epoch ms). */
 export interface Taken {
@@ -49,4 +49,55 @@ export function fileOf(rows: readonly object[]): string {
   const path = join(temporaryFolder(), 'lines.jsonl');
   writeFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
   return path;
+}
+
+/** One backup of each state that the engine's database has until the work is done: the first has nothing of it. */
+async function backedUp(time: SimulatedTime, work: () => Promise<unknown>): Promise<Taken[]> {
+  const states = [taken(time)];
+  const timer = setInterval(() => {
+    const next = taken(time);
+    if ([...next.backup.values()].join() !== [...(states.at(-1)?.backup.values() ?? [])].join()) states.push(next);
+  }, 1);
+  await work();
+  clearInterval(timer);
+  return [...states, taken(time)];
+}
+
+export interface EndedFlow {
+  input: { reference: string };
+  status: string;
+  /** Every state that the database had meanwhile; the first has nothing of the flow. */
+  states: Taken[];
+}
+
+/** Runs a flow from its start to its end. */
+export async function endedFlow(time: SimulatedTime, type: FlowType, input: { reference: string }): Promise<EndedFlow> {
+  let status = '';
+  const states = await backedUp(time, async () => {
+    ({ status } = (await (await beginFlow(time, type, input)).outcome()) as { status: string });
+  });
+  return { input, status, states };
+}
+
+export const isIn = ({ backup }: Taken, { reference }: { reference: string }): boolean =>
+  [...backup.keys()].some(({ start }) => start.workflowId.endsWith(`-${reference}`));
+
+/** Asks for the flow as its caller does. */
+export async function askFor({ holdfast }: SimulatedTime, type: FlowType, input: object): Promise<{ status: string }> {
+  const asks: { readonly [Type in FlowType]: () => Promise<{ status: string }> } = {
+    charge: () => holdfast.charge(input as never),
+    authorizeAndCapture: () => holdfast.authorize(input as never),
+    credit: () => holdfast.credit(input as never),
+    storeCard: () => holdfast.storeCard(input as never),
+    analyseRisk: () => holdfast.analyseRisk(input as never),
+  };
+  return await asks[type]();
+}
+
+/** Asks for the flow until it has ended, or nobody but an operator can end it. */
+export async function askUntilKnown(time: SimulatedTime, type: FlowType, input: object): Promise<string> {
+  const { status } = await askFor(time, type, input);
+  if (status !== 'unknown') return status;
+  await time.passUntil(Date.now() + 2 * HOUR);
+  return (await askFor(time, type, input)).status;
 }

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { fullOr } from '../../support/counts.js';
+import { movements } from '../../support/payments.js';
+import { ReferenceBookInMemory } from '../../support/reference-book-in-memory.js';
+import { DONE, FLOW_TYPES, type FlowType, HOUR, inputOf, MINUTE, sharedTime } from './context.js';
+import { askFor, askUntilKnown, endedFlow, isIn, restore } from './restored.js';
+
+const time = sharedTime({}, { referenceBook: new ReferenceBookInMemory() });
+/** These go on with the payment of the lost flow; the others are refused. */
+const READING: readonly FlowType[] = ['charge', 'authorizeAndCapture', 'credit'];
+const MOVING = FLOW_TYPES.filter((type) => DONE[type].length > 0);
+
+/** The answer of a flow that is asked for again; its failure's type if it fails. */
+const answered = (answer: Promise<string>): Promise<string> =>
+  answer.catch((error: unknown) => (error as { type?: string }).type ?? String(error));
+
+test.each(MOVING)(
+  'a %s that was lost is not paid again where the book was not restored, however late it is asked for',
+  async (type) => {
+    const { input, status, states } = await endedFlow(time, type, await inputOf(time, type));
+    for (const downFor of [0, 25 * HOUR]) {
+      for (const state of fullOr(states, states.slice(0, 1))) {
+        await time.passUntil(Date.now() + MINUTE);
+        await restore(time, state, { downFor });
+        const answer = await answered(
+          downFor === 0
+            ? askFor(time, type, input).then((outcome) => outcome.status)
+            : askUntilKnown(time, type, input),
+        );
+        if (isIn(state, input)) expect([status, 'unknown']).toContain(answer);
+        else expect(answer).toBe(READING.includes(type) ? status : 'ReferenceConflict');
+        expect(await movements(time, input.reference)).toEqual(DONE[type]);
+      }
+    }
+  },
+);
