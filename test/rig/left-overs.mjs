@@ -26,6 +26,17 @@ export async function removeLeftOvers(say) {
   }
 }
 
+/**
+ * Removes a folder of a rig. Containers have their mounts to themselves; if one is seen from outside all the same, what it
+ * shows would be removed too.
+ */
+export function removeFolder(path) {
+  const mounts = readFileSync('/proc/self/mounts', 'utf8');
+  const mounted = mounts.split('\n').find((line) => line.split(' ')[1]?.startsWith(`${path}/`));
+  if (mounted !== undefined) throw new Error(`${path} is not removed: something is mounted there: ${mounted}`);
+  rmSync(path, { recursive: true, force: true });
+}
+
 /** Kills the processes in the network namespaces of a rig, by their ids, and removes all that it has made. */
 export async function removeRun(id) {
   const { stdout } = await run('ip', ['netns', 'list']);
@@ -47,5 +58,5 @@ export async function removeRun(id) {
   }
   await run('ip', ['link', 'del', `hfr${id}`]);
   removeGroups(`hfr${id}-`);
-  rmSync(join(RUNS, id), { recursive: true, force: true });
+  removeFolder(join(RUNS, id));
 }

@@ -16,6 +16,7 @@ import { dirname, join, posix } from 'node:path';
 import { rootDir } from '../../tools/setup/paths.mjs';
 import { cached, debian, layOutRoot, rigCache } from './base-images.mjs';
 import { contextFiles, readDockerfile, variablesOf } from './dockerfile.mjs';
+import { removeFolder } from './left-overs.mjs';
 import { runOrThrow } from './run.mjs';
 
 const here = import.meta.dirname;
@@ -92,7 +93,7 @@ async function makeAll(next, { stages, folder, files, base, say }) {
       }
     }
   } finally {
-    for (const root of built.values()) rmSync(dirname(root), { recursive: true, force: true });
+    for (const root of built.values()) removeFolder(dirname(root));
   }
 }
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Container } from './container.mjs';
 import { foreignImage } from './foreign-images.mjs';
-import { idOfRun, removeLeftOvers, removeRun, RUNS } from './left-overs.mjs';
+import { idOfRun, removeFolder, removeLeftOvers, removeRun, RUNS } from './left-overs.mjs';
 import { Network } from './network.mjs';
 import { ourImage } from './our-image.mjs';
 import { run } from './run.mjs';
@@ -238,7 +238,7 @@ export class Rig {
       return { code, output: made.tail(200) };
     } finally {
       await this.#network.remove(end);
-      rmSync(made.folder, { recursive: true, force: true });
+      removeFolder(made.folder);
     }
   }
 
@@ -281,7 +281,7 @@ export class Rig {
     );
     for (const { end, folder } of this.containers) {
       await this.#network.remove(end);
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     }
     this.#containers.clear();
     this.#hosts = '';
