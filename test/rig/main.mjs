@@ -63,7 +63,7 @@ function built() {
 /** The demo's stack, all healthy. All drills that ask for it leave it healthy. */
 async function stack() {
   const rig = await built();
-  if (rig.containers.length === 0) await rig.up({ services: await demoServices() });
+  if (rig.containers.length === 0) await rig.up({ services: await demoServices(), withinMs: 120_000 });
   await rig.healthy(120_000);
   return rig;
 }
