@@ -30,7 +30,7 @@ function describeFields(schema: z.ZodObject, values: object): string[] {
 function describeValue(schema: z.core.$ZodType, value: unknown): string {
   const { name, secret, absent } = variableOf(schema);
   if (secret) return `${name}: ${isSet(value)}`;
-  return `${name}=${textOf(value) ?? absent}`;
+  return `${name}=${textOf(value) ?? absent ?? 'not set'}`;
 }
 
 function textOf(value: unknown): string | undefined {

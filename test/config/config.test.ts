@@ -19,6 +19,7 @@ group('loadConfig', () => {
       logLevel: 'info',
       ports: { sandbox: 4010, webhook: 4020, webhookMetrics: 9465, workerMetrics: 9464, codec: 4030 },
     });
+    expect(describe(config).filter((line) => line.includes('undefined'))).toEqual([]);
     expect(config.businessUnits.get('default')).toEqual({
       name: 'default',
       appId: 'app-1',
