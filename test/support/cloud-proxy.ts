@@ -1,17 +1,7 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import {
-  type ClientHttp2Session,
-  connect,
-  constants,
-  createSecureServer,
-  type IncomingHttpHeaders,
-  type ServerHttp2Stream,
-} from 'node:http2';
-import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
+import { createSecureServer, type ServerHttp2Stream } from 'node:http2';
 import type { Pair } from './cloud-certificates.js';
-import { ask, messageIn, reply } from './forward-grpc.js';
+import { ask, type Call, listenInFront, messageIn, reply } from './forward-grpc.js';
 
 export interface CloudProxyOptions {
   /** `host:port` of the server behind. */
@@ -46,8 +36,6 @@ const REFUSED = new Set(['UpdateNamespace', 'RegisterNamespace']);
 export async function openCloudProxy({ target, own, clientAuthority, apiKey }: CloudProxyOptions): Promise<CloudProxy> {
   let key = apiKey;
   const refused: string[] = [];
-  const upstreams = new WeakMap<object, ClientHttp2Session>();
-  const sessions = new Set<{ destroy(): void }>();
   const contextFor = (ca: string | undefined) => ({
     cert: readFileSync(own.cert),
     key: readFileSync(own.key),
@@ -58,32 +46,9 @@ export async function openCloudProxy({ target, own, clientAuthority, apiKey }: C
     requestCert: clientAuthority !== undefined,
     rejectUnauthorized: clientAuthority !== undefined,
   });
-  server.on('session', (near) => {
-    const far = connect(`http://${target}`);
-    upstreams.set(near, far);
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sessions.add(one);
-      one.on('error', () => other.destroy());
-      one.on('close', () => {
-        sessions.delete(one);
-        other.destroy();
-      });
-    }
-  });
-  server.on('stream', (stream, headers) => {
-    stream.on('error', () => undefined);
-    handle(stream, headers).catch(() => stream.close(constants.NGHTTP2_CANCEL));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const front = await listenInFront(server, target, handle);
 
-  async function handle(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
-    const body = await buffer(stream);
-    const far = stream.session === undefined ? undefined : upstreams.get(stream.session);
-    if (far === undefined) throw new Error('The caller is gone');
+  async function handle({ stream, headers, body, far }: Call): Promise<void> {
     const [, service = '', call = ''] = headers[':path']?.split('/') ?? [];
     if (key !== undefined && headers['authorization'] !== `Bearer ${key}`)
       return refuse(stream, UNAUTHENTICATED, 'Jwt is expired');
@@ -100,16 +65,14 @@ export async function openCloudProxy({ target, own, clientAuthority, apiKey }: C
   }
 
   return {
-    address: `localhost:${(server.address() as AddressInfo).port}`,
+    address: `localhost:${front.port}`,
     refused,
     takeKey: (next) => void (key = next),
     trust: (next) => server.setSecureContext(contextFor(next)),
-    cut() {
-      for (const session of sessions) session.destroy();
-    },
+    cut: () => front.endSessions(),
     close() {
       server.close();
-      for (const session of sessions) session.destroy();
+      front.endSessions();
     },
   };
 }

@@ -1,17 +1,7 @@
 import { EventEmitter, once } from 'node:events';
-import {
-  type ClientHttp2Session,
-  type ClientHttp2Stream,
-  connect,
-  constants,
-  createServer,
-  type IncomingHttpHeaders,
-  type ServerHttp2Stream,
-} from 'node:http2';
-import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
+import { type ClientHttp2Stream, constants, createServer, type ServerHttp2Stream } from 'node:http2';
 import type { CrashStops } from './crash-stops.js';
-import { type Answer, answerOf, ask, begin, messageIn, reply } from './forward-grpc.js';
+import { type Answer, answerOf, ask, begin, type Call, listenInFront, messageIn, reply } from './forward-grpc.js';
 
 /** Calls by which a worker writes to a history. Their task token holds the workflow id in plain text. */
 const WRITES = new Set([
@@ -33,35 +23,10 @@ export interface EngineProxy {
 /** @param target `host:port` of the server, which may come and go */
 export async function openEngineProxy(target: string, stops: CrashStops): Promise<EngineProxy> {
   const polls = new Polls();
-  const upstreams = new WeakMap<object, ClientHttp2Session>();
-  const sessions = new Set<{ destroy(): void }>();
   const server = createServer();
-  server.on('session', (near) => {
-    const far = connect(`http://${target}`);
-    upstreams.set(near, far);
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sessions.add(one);
-      one.on('error', () => other.destroy());
-      one.on('close', () => {
-        sessions.delete(one);
-        other.destroy();
-      });
-    }
-  });
-  server.on('stream', (stream, headers) => {
-    stream.on('error', () => undefined);
-    handle(stream, headers).catch(() => stream.close(constants.NGHTTP2_CANCEL));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const front = await listenInFront(server, target, handle);
 
-  async function handle(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
-    const body = await buffer(stream);
-    const far = stream.session === undefined ? undefined : upstreams.get(stream.session);
-    if (far === undefined) throw new Error('The caller is gone');
+  async function handle({ stream, headers, body, far }: Call): Promise<void> {
     const call = headers[':path']?.split('/').at(-1) ?? '';
     const forward = () => ask(far, stream, headers, body);
     const reference = WRITES.has(call) ? stops.referenceIn(messageIn(body)) : undefined;
@@ -74,12 +39,12 @@ export async function openEngineProxy(target: string, stops: CrashStops): Promis
   }
 
   return {
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: `127.0.0.1:${front.port}`,
     pausePolls: () => polls.pause(),
     resumePolls: () => polls.resume(),
     close() {
       server.close();
-      for (const session of sessions) session.destroy();
+      front.endSessions();
     },
   };
 }

@@ -2,10 +2,14 @@ import { once } from 'node:events';
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
+  connect,
   constants,
+  type Http2SecureServer,
+  type Http2Server,
   type IncomingHttpHeaders,
   type ServerHttp2Stream,
 } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 
@@ -18,6 +22,62 @@ export interface Answer {
   body: Buffer;
   /** Absent when the headers were all there is. */
   trailers?: IncomingHttpHeaders;
+}
+
+/** A unary call that came to a server in front of another one. */
+export interface Call {
+  stream: ServerHttp2Stream;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  /** The session to the server behind. */
+  far: ClientHttp2Session;
+}
+
+/**
+ * Lets a server listen in front of another one: each of its sessions has one to there, and both end together.
+ * @param target `host:port` of the server behind
+ * @param handle answers a call; if it rejects the call is cancelled
+ */
+export async function listenInFront(
+  server: Http2Server | Http2SecureServer,
+  target: string,
+  handle: (call: Call) => Promise<void>,
+): Promise<{ port: number; endSessions(): void }> {
+  const upstreams = new WeakMap<object, ClientHttp2Session>();
+  const sessions = new Set<{ destroy(): void }>();
+  server.on('session', (near) => {
+    const far = connect(`http://${target}`);
+    upstreams.set(near, far);
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sessions.add(one);
+      one.on('error', () => other.destroy());
+      one.on('close', () => {
+        sessions.delete(one);
+        other.destroy();
+      });
+    }
+  });
+  const take = async (stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> => {
+    const body = await buffer(stream);
+    const far = stream.session === undefined ? undefined : upstreams.get(stream.session);
+    if (far === undefined) throw new Error('The caller is gone');
+    await handle({ stream, headers, body, far });
+  };
+  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+    stream.on('error', () => undefined);
+    take(stream, headers).catch(() => stream.close(constants.NGHTTP2_CANCEL));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    endSessions() {
+      for (const session of sessions) session.destroy();
+    },
+  };
 }
 
 /** Sends a call that came by `stream` on to another server. */
