@@ -2,6 +2,7 @@ import { CancelledFailure, type Client, WorkflowFailedError, WorkflowNotFoundErr
 import { ApplicationFailure } from '@temporalio/common';
 import type { EnginePort, FlowReading, RefundReading } from '../contract/engine-port.js';
 import type { Outcome } from '../contract/messages.js';
+import { FAILURE_TYPES } from '../contract/names.js';
 import { Deadlines } from './deadlines.js';
 import { HoldfastError } from './errors.js';
 import { type PaymentRef, sendCommand } from './send-command.js';
@@ -54,7 +55,9 @@ function isNotFound(error: unknown): boolean {
 
 function endedWithout(error: unknown): FlowReading {
   const cause = error instanceof WorkflowFailedError ? error.cause : undefined;
-  if (cause instanceof ApplicationFailure) return { state: 'refused', why: cause.message };
+  if (cause instanceof ApplicationFailure)
+    // Another flow has used the reference of this attempt, and may have charged.
+    return { state: cause.type === FAILURE_TYPES.referenceConflict ? 'lost' : 'refused', why: cause.message };
   if (cause instanceof CancelledFailure) return { state: 'refused', why: 'cancelled before anything was sent' };
   if (error instanceof WorkflowFailedError) return { state: 'lost', why: cause?.message ?? error.message };
   throw error;

@@ -102,7 +102,7 @@ export type FlowReading =
   | { state: 'ended'; outcome: Outcome }
   /** Failed with a typed failure, or was cancelled before it sent anything: no money moved. */
   | { state: 'refused'; why: string }
-  /** Terminated before the payment's outcome was known. */
+  /** Terminated before the payment's outcome was known, or refused because another flow has used the reference. */
   | { state: 'lost'; why: string };
 
 export interface RefundOfPayment {

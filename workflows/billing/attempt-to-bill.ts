@@ -10,7 +10,7 @@ import {
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { FlowReading } from '../../src/contract/engine-port.js';
 import { FLOWS } from '../../src/contract/flows.js';
-import { BILLING_TASK_QUEUE, MEMO_KEYS } from '../../src/contract/names.js';
+import { BILLING_TASK_QUEUE, FAILURE_TYPES, MEMO_KEYS } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { Outcome } from '../../src/contract/messages.js';
 import { pollDelay } from '../../src/domain/schedules.js';
@@ -67,7 +67,9 @@ async function follow(flow: Billing, input: ReturnType<typeof chargeOf>): Promis
     if (error instanceof WorkflowExecutionAlreadyStartedError) return await join(workflowId);
     if (!(error instanceof ChildWorkflowFailure)) throw error;
     const { cause } = error;
-    if (cause instanceof ApplicationFailure) return { refused: cause.message };
+    if (cause instanceof ApplicationFailure)
+      // Another flow has used the reference of this attempt, and may have charged: nobody tries again before it is known.
+      return cause.type === FAILURE_TYPES.referenceConflict ? { lost: cause.message } : { refused: cause.message };
     if (cause instanceof CancelledFailure) return { refused: 'it was cancelled before anything was sent' };
     return { lost: cause?.message ?? error.message };
   }

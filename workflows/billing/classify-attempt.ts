@@ -34,7 +34,7 @@ export async function classifyAttempt(
   delete open.doubt;
   if (step.do === 'block' || (step.do === 'wait' && step.for === 'confirmation')) open.doubtSince = Date.now();
   if ('lost' in attempted) {
-    open.doubt = `payment ${referenceOf(flow, open)} was stopped (${attempted.lost}); look whether it moved money, then \`settleManually\``;
+    open.doubt = `payment ${referenceOf(flow, open)} can't be followed (${attempted.lost}); look whether it moved money, then \`settleManually\``;
   } else if ('refused' in attempted) {
     open.doubt = `payment ${referenceOf(flow, open)} was refused: ${attempted.refused}`;
   } else if (step.do === 'wait' && step.for === 'confirmation') {

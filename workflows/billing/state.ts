@@ -51,7 +51,10 @@ export interface OpenPeriod {
   moved?: true;
 }
 
-/** How an attempt ended. `lost`: its flow was terminated, and it is unknown whether money moved. */
+/**
+ * How an attempt ended. `lost`: its flow was terminated, or another one has used its reference, and it is unknown whether
+ * money moved.
+ */
 export type Attempted = { outcome: FinalStepOutcome } | { refused: string } | { lost: string };
 
 /** `refused`: until when (epoch ms) the others are sent first, and how the merchant's address answered. */

@@ -167,4 +167,13 @@ export const RESTORE_FAULTS = [
     to: 'if (until !== undefined) return;',
     tests: ['test/workers/restored.test.ts'],
   },
+  {
+    name: 'bill-of-a-taken-reference-counts-as-refused',
+    rule: 'one period is billed once',
+    promise: 'A bill whose reference another flow has used waits for a person: that flow may have charged.',
+    file: 'workflows/billing/attempt-to-bill.ts',
+    from: 'cause.type === FAILURE_TYPES.referenceConflict ? { lost: cause.message } : { refused: cause.message }',
+    to: '{ refused: cause.message }',
+    tests: ['test/simulation/rules/restored-with-book.test.ts'],
+  },
 ];

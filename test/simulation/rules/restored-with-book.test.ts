@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 import { fullOr } from '../../support/counts.js';
 import { movements } from '../../support/payments.js';
+import { anotherCard } from '../../support/subscriptions.js';
 import { ReferenceBookInMemory } from '../../support/reference-book-in-memory.js';
-import { DONE, FLOW_TYPES, type FlowType, HOUR, inputOf, MINUTE, sharedTime } from './context.js';
-import { askFor, askUntilKnown, endedFlow, isIn, restore } from './restored.js';
+import { DONE, FLOW_TYPES, type FlowType, HOUR, inputOf, MINUTE, OPERATOR, sharedTime } from './context.js';
+import { askFor, askUntilKnown, endedFlow, isIn, restore, taken } from './restored.js';
+import { beginWeekly } from './weekly.js';
 
-const time = sharedTime({}, { referenceBook: new ReferenceBookInMemory() });
+const time = sharedTime({ billing: true }, { referenceBook: new ReferenceBookInMemory() });
 /** These go on with the payment of the lost flow; the others are refused. */
 const READING: readonly FlowType[] = ['charge', 'authorizeAndCapture', 'credit'];
 const MOVING = FLOW_TYPES.filter((type) => DONE[type].length > 0);
@@ -34,3 +36,24 @@ test.each(MOVING)(
     }
   },
 );
+
+test('a period that was billed with a card that is forgotten waits for a person, and is not billed with it again', async () => {
+  const { flow, input, reach, tried } = await beginWeekly(time, { periods: 2 });
+  const token = await anotherCard(time, input.customerId);
+  const state = taken(time);
+  await flow.command('changeCard', { token });
+  await reach(0);
+  const billed = ['1.1 day 0 Succeed 6000 EUR'];
+  expect(await tried()).toEqual(billed);
+  await restore(time, state);
+  await time.passUntil(Date.now() + HOUR);
+  expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'operator', needsOperator: true });
+  expect(await flow.explain()).toContain('another request');
+  await flow.command('changeCard', { token });
+  await reach(1);
+  await expect(flow.command('billNow', { period: 1 })).rejects.toThrow();
+  expect(await tried()).toEqual(billed);
+  await flow.command('settleManually', { ...OPERATOR, status: 'succeeded' });
+  expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 2 });
+  expect(await tried()).toEqual([...billed, '2.1 day 7 Succeed 6000 EUR']);
+});
