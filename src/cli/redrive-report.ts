@@ -1,5 +1,6 @@
 import { appendFileSync, readFileSync, truncateSync } from 'node:fs';
 import { z } from 'zod';
+import type { LostTime } from '../domain/lost-time.js';
 import type { StatementEntry } from '../domain/statement.js';
 import { CommandError } from './errors.js';
 import type { OrderLine } from './redrive-order.js';
@@ -20,6 +21,7 @@ export type ReportEntry = { line: number; reference: string; workflowId: string;
 const entrySchema = z.object({
   workflowId: z.string(),
   hash: z.string(),
+  at: z.iso.datetime(),
   result: z.string(),
   outcome: z.unknown().optional(),
 });
@@ -34,10 +36,11 @@ export class Report {
   constructor(readonly path: string) {}
 
   /**
-   * Names the lines, by workflow id and hash, that need not be asked again.
+   * Names the lines, by workflow id and hash, that need not be asked again. What was asked before the end of the lost time
+   * a later restore may have lost again.
    * @throws CommandError for a file that is no report
    */
-  done(): Set<string> {
+  done({ until }: LostTime): Set<string> {
     let text: string;
     try {
       text = readFileSync(this.path, 'utf8');
@@ -54,11 +57,11 @@ export class Report {
         throw new CommandError(
           `${this.path}, line ${index + 1}, is no report of redrive: name another file by --report`,
         );
-      const { outcome } = entry.data;
+      const { outcome, at } = entry.data;
       const status =
         typeof outcome === 'object' && outcome !== null && 'status' in outcome ? outcome.status : undefined;
       const key = keyOf(entry.data);
-      if (entry.data.result === 'outcome' && !OPEN.has(status)) done.add(key);
+      if (entry.data.result === 'outcome' && !OPEN.has(status) && Date.parse(at) > until) done.add(key);
       else done.delete(key);
     }
     if (whole !== text) truncateSync(this.path, Buffer.byteLength(whole));

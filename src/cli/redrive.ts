@@ -38,7 +38,7 @@ export async function redrive(engine: Engine, request: RedriveRequest, output: O
   if (Date.now() >= limits.until) throw new CommandError(`Nothing was sent: ${sayOver(limits)}`);
 
   const report = new Report(request.report ?? `${request.file}.report.jsonl`);
-  const done = report.done();
+  const done = report.done(lost);
   const left = order.lines.filter((line) => !done.has(keyOf(line)));
   const holdfast = new HoldfastClient(engine.client);
   const entries: ReportEntry[] = [];

@@ -176,4 +176,13 @@ export const RESTORE_FAULTS = [
     to: '{ refused: cause.message }',
     tests: ['test/simulation/rules/restored-with-book.test.ts'],
   },
+  {
+    name: 'redrive-believes-its-report-after-a-second-restore',
+    rule: 'restore',
+    promise: 'redrive asks again for what it had done before a later restore.',
+    file: 'src/cli/redrive-report.ts',
+    from: ' && Date.parse(at) > until',
+    to: ' && at.length > Math.min(until, 0)',
+    tests: REDRIVE,
+  },
 ];

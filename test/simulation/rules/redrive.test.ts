@@ -73,6 +73,19 @@ describe('redrive', () => {
     expect(JSON.stringify(first.entries)).not.toContain('token');
   });
 
+  test('asks again after a second restore for what it had done before that', async () => {
+    const { state, lines } = await lostFlows('charge');
+    const file = order(...lines);
+    await restore(time, state);
+    const second = taken(time);
+    expect(await run(file)).toMatchObject({ code: 0, entries: [{ result: 'outcome' }] });
+    await time.passUntil(Date.now() + MINUTE);
+    await restore(time, { ...second, at: state.at });
+    expect(await run(file)).toMatchObject({ code: 0, entries: [{ result: 'outcome' }] });
+    expect(await movements(time, lines[0]?.[1].reference ?? '')).toEqual(DONE.charge);
+    expect(await run(file)).toMatchObject({ code: 0, entries: [] });
+  });
+
   test('sends nothing while any line of the file is at fault, and says every fault', async () => {
     const { reference: _none, ...nameless } = await inputOf(time, 'charge');
     const input = await inputOf(time, 'charge');
