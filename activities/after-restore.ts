@@ -32,11 +32,14 @@ export async function mayBeLost(deps: ActivityDeps): Promise<boolean> {
 }
 
 /** True if the service's statement names the payment of the call, or one of this flow's reference. */
-function isNamed({ restored }: ActivityDeps, call: KeyedCall): boolean {
-  const statement = restored?.statement;
-  if (statement === undefined) return false;
-  if ('paymentId' in call) return statement.paymentIds.has(String(call.paymentId));
-  return statement.entries.has(referenceOfWorkflowId(activityInfo().workflowExecution?.workflowId ?? '') ?? '');
+function isNamed(deps: ActivityDeps, call: KeyedCall): boolean {
+  if ('paymentId' in call) return deps.restored?.statement?.paymentIds.has(String(call.paymentId)) === true;
+  return isFlowNamed(deps, activityInfo().workflowExecution?.workflowId ?? '');
+}
+
+/** True if the service's statement names a payment of that flow: it has run, though the engine may have forgotten it. */
+export function isFlowNamed({ restored }: ActivityDeps, workflowId: string): boolean {
+  return restored?.statement?.entries.has(referenceOfWorkflowId(workflowId) ?? '') === true;
 }
 
 /**

@@ -28,6 +28,7 @@ import {
 import { checkSubscription } from '../src/domain/check-subscription.js';
 import { afterAttempt, afterPause, type DunningContext, openPeriod, dunningPolicyOf } from '../src/domain/dunning.js';
 import { fractionOf } from '../src/domain/local-time.js';
+import { isFlowNamed } from './after-restore.js';
 import { type ActivityTable, buildActivities } from './build-activities.js';
 import { getCustomer, getPaymentMethod } from './customers.js';
 import { createNotifier, type NotifyDeps, notifyFaults } from './notify-merchant.js';
@@ -56,9 +57,13 @@ function requireDecoded(call: unknown): void {
   if (isUndecodable(call)) throw new Error(`This worker can't decode the call (${call.holdfastUndecodable})`);
 }
 
-/** @throws Error (retried) until a worker with the result's codec key executes it */
-async function readAttempt({ engine }: ActivityDeps, workflowId: string): Promise<FlowReading> {
-  const reading = await engine.readFlow(workflowId);
+/**
+ * An attempt that a restore has lost is open: asked for again, it finds what it did.
+ * @throws Error (retried) until a worker with the result's codec key executes it
+ */
+async function readAttempt(deps: ActivityDeps, workflowId: string): Promise<FlowReading> {
+  const reading = await deps.engine.readFlow(workflowId);
+  if (reading.state === 'absent' && isFlowNamed(deps, workflowId)) return { state: 'open' };
   if (reading.state !== 'ended' || !isUndecodable(reading.outcome)) return reading;
   throw new Error(`The outcome of ${workflowId} can't be decoded by this worker; give it the missing key`);
 }

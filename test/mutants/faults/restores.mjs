@@ -185,4 +185,13 @@ export const RESTORE_FAULTS = [
     to: ' && at.length > Math.min(until, 0)',
     tests: REDRIVE,
   },
+  {
+    name: 'bill-paid-in-the-lost-time-is-given-up',
+    rule: 'restore',
+    promise: 'No bill whose payment the statement names is told to be unpaid.',
+    file: 'activities/billing.ts',
+    from: "reading.state === 'absent' && isFlowNamed(deps, workflowId)",
+    to: "reading.state === 'absent' && workflowId === ''",
+    tests: FLOWS,
+  },
 ];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { storedInSkippedTime } from '../../support/cards.js';
 import { movements } from '../../support/payments.js';
+import { anotherCard, declinedFor } from '../../support/subscriptions.js';
 import { begin, beginActions, beginHeld, reviewedInput, SPECS } from '../../support/virtual-flows.js';
 import { beginFlow, DAY, HOUR, inputOf, MINUTE, OPERATOR, sharedTime } from './context.js';
 import { restore as restoreOf, type Restoring, type Taken, taken as takenOf } from './restored.js';
@@ -190,6 +191,22 @@ describe('with the keys of the lost time forgotten', () => {
     await time.holdfast.subscribe(input);
     const again = time.client.workflow.getHandle(flow.workflowId);
     expect(await again.result()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+    expect(await tried()).toEqual(billed);
+  });
+
+  test('a bill that was paid in the lost time with another card is not given up as unpaid', async () => {
+    const stolen = { '1.1': declinedFor('lost_stolen_card') };
+    const { flow, input, reach, tried } = await beginWeekly(time, { periods: 1 }, stolen);
+    await reach(0);
+    expect(await flow.status()).toMatchObject({ waitingFor: 'card' });
+    const state = taken();
+    await flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
+    await time.passUntil(Date.now() + MINUTE);
+    const billed = ['1.1 day 0 Failed 6000 EUR', '1.2 day 0 Succeed 6000 EUR'];
+    expect(await tried()).toEqual(billed);
+    // Nobody gives the command again.
+    await restore(state, { downFor: DAY, statement: true });
+    expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1, unpaidPeriods: 0 });
     expect(await tried()).toEqual(billed);
   });
 });
