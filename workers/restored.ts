@@ -31,15 +31,21 @@ export function refuseToBill(config: Config, now: number): void {
   throw new StartFault(`${why(until)}; or serve payments alone meanwhile, with HOLDFAST_TASK_QUEUES=payments.`);
 }
 
-/** Stops the worker of the billing queue once it could not start any more. */
+const LOOK_EVERY_MS = 10_000;
+
+/**
+ * Stops the worker of the billing queue once it could not start any more. By the clock, since a timer stands still while
+ * the machine sleeps; and again and again, since the worker may begin to run only afterwards.
+ */
 export function stopBillingInTime(config: Config, billing: Worker, logger: Logger): void {
   const until = billsUntil(config);
   if (until === undefined) return;
   logger.warn(`After a restore without a statement: ${why(until)}.`);
-  const stop = (): void => {
+  const looking = setInterval(() => {
+    if (Date.now() < until || billing.getState() === 'INITIALIZED') return;
+    clearInterval(looking);
     if (billing.getState() !== 'RUNNING') return;
     logger.error(`The worker of the billing queue stops: ${why(until)}.`);
     billing.shutdown();
-  };
-  setTimeout(stop, until - Date.now()).unref();
+  }, LOOK_EVERY_MS).unref();
 }
