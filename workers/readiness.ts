@@ -5,6 +5,7 @@ import type { Logger } from '../src/security/logging.js';
 import type { EncryptionCodec } from '../src/security/payload-codec.js';
 import { checkEngine, type EngineConnections, logReasons, type Waiting } from './connect.js';
 import { StartFault } from './process.js';
+import type { OpenReferenceBook } from './reference-book.js';
 import { readVersionState, sayState, type Version, type VersionState } from './version-state.js';
 
 const LOOK_EVERY_MS = 10_000;
@@ -29,6 +30,8 @@ interface Watched {
   environment: Environment;
   /** undefined: the workers are not versioned. */
   version: Version | undefined;
+  /** undefined: none is configured. */
+  referenceBook: Pick<OpenReferenceBook, 'fault' | 'look'> | undefined;
 }
 
 /** Whether a worker process can do its work now, and if not, why. */
@@ -40,6 +43,7 @@ export class Readiness {
   #waitsFor: readonly string[] = [];
   #workers: readonly Served[] = [];
   #codec: EncryptionCodec | undefined;
+  #book: Watched['referenceBook'];
   #version: ReadyAnswer['version'];
   #watching: Promise<unknown> = Promise.resolve();
 
@@ -56,15 +60,19 @@ export class Readiness {
     this.#log(reasons);
   };
 
-  /** From here on the workers, their keys and their namespace are watched. */
+  /** From here on the workers, their keys, their namespace and their reference book are watched. */
   serves(workers: readonly Served[], codec: EncryptionCodec, watched: Watched): void {
     this.#workers = workers;
     this.#codec = codec;
-    const { version } = watched;
+    const { version, referenceBook } = watched;
+    this.#book = referenceBook;
     if (version !== undefined) this.#version = { buildId: version.buildId, state: 'unknown' };
     this.#watching = Promise.all([
       this.#watchNamespace(watched.engine, watched.environment),
       version === undefined ? undefined : this.#watchVersion(watched.engine, version),
+      referenceBook === undefined
+        ? undefined
+        : this.#repeat(this.#everyMs.namespace, async () => await referenceBook.look()),
     ]);
   }
 
@@ -102,8 +110,7 @@ export class Readiness {
       if (worker.getState() !== 'RUNNING')
         reasons.push(`the worker of task queue "${worker.options.taskQueue}" polls for nothing: ${worker.getState()}.`);
     }
-    const keyFault = this.#codec?.keyFault();
-    return keyFault === undefined ? reasons : [...reasons, keyFault];
+    return [...reasons, this.#codec?.keyFault(), this.#book?.fault()].filter((reason) => reason !== undefined);
   }
 
   async #watchNamespace(engine: EngineConnections, environment: Environment): Promise<void> {

@@ -3,9 +3,13 @@ import type { Config } from '../src/config/index.js';
 import { loadPart } from '../src/config/optional-packages.js';
 import { WORKER_GAUGES } from '../src/contract/metrics.js';
 import type { ReferenceBook } from '../src/contract/reference-book.js';
-import type { Logger } from '../src/security/logging.js';
+import { describeError, type Logger } from '../src/security/logging.js';
 
 export interface OpenReferenceBook extends ReferenceBook {
+  /** Why it can't be used, as the last call to it has found, in a sentence; undefined if it can. */
+  fault(): string | undefined;
+  /** Asks whether it can be used, for `fault`. Does not reject. */
+  look(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -28,35 +32,30 @@ export async function openReferenceBook(
     async () => await import('../src/reference-book/postgres.js'),
   );
   const book = new PostgresReferenceBook({ url, environment, namespace });
-  const report = reporter(logger, (isUnreachable) => gauge.set(isUnreachable ? 1 : 0));
-  await report(book.prepare()).catch(() => undefined);
+  let fault: string | undefined;
+  const report = async <Answer>(asked: Promise<Answer>): Promise<Answer> => {
+    try {
+      const answer = await asked;
+      if (fault !== undefined) logger.info('The reference book can be used again');
+      fault = undefined;
+      return answer;
+    } catch (err) {
+      if (fault === undefined)
+        logger.error({ err }, "The reference book can't be used: no payment is created before it can");
+      fault = `the reference book can't be used, and no payment is created before it can: ${describeError(err).message}.`;
+      throw err;
+    } finally {
+      gauge.set(fault === undefined ? 0 : 1);
+    }
+  };
+  const look = async (): Promise<void> => await report(book.check()).catch(() => undefined);
+  await look();
   return {
     namespace,
     claim: (workflowId, claim) => report(book.claim(workflowId, claim)),
     notePayment: (workflowId, claim, paymentId) => report(book.notePayment(workflowId, claim, paymentId)),
+    fault: () => fault,
+    look,
     close: () => book.close(),
-  };
-}
-
-/** Shows whether the book answers, by a gauge and a line in the log at each change. */
-function reporter(
-  logger: Logger,
-  show: (isUnreachable: boolean) => void,
-): <Answer>(answer: Promise<Answer>) => Promise<Answer> {
-  let isUnreachable = false;
-  return async (answer) => {
-    try {
-      const answered = await answer;
-      if (isUnreachable) logger.info('The reference book answers again');
-      isUnreachable = false;
-      return answered;
-    } catch (err) {
-      if (!isUnreachable)
-        logger.error({ err }, 'The reference book does not answer: no payment is created before it does');
-      isUnreachable = true;
-      throw err;
-    } finally {
-      show(isUnreachable);
-    }
   };
 }

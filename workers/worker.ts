@@ -39,7 +39,7 @@ await runProcess({
     const connecting = readiness.waiting;
     const checking = config.embedded ? refuseFaults : readiness.waiting;
     const checked = await connectChecked(config, { logger, stopping, connecting, checking });
-    const { engine, dataConverter } = checked;
+    const { engine, dataConverter, referenceBook } = checked;
     const [codec] = dataConverter.payloadCodecs;
     reportCodecCounts(codec);
     const { taskQueues, stateDir } = config;
@@ -68,7 +68,7 @@ await runProcess({
     const running = Promise.all(workers.map((worker) => worker.run()));
     const { environment, buildId, deploymentName } = config;
     const version = buildId === undefined ? undefined : { buildId, deploymentName };
-    readiness.serves(workers, codec, { engine, environment, version });
+    readiness.serves(workers, codec, { engine, environment, version, referenceBook });
     return {
       url: `${url}/metrics`,
       // All workers have ended by themselves: there is nothing left to serve, and the log says why.

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { ClaimAnswer, ReferenceBook, ReferenceClaim } from '../contract/reference-book.js';
-import { CLAIM, CREATE_TABLE, NOTE_PAYMENT, READ } from './table.js';
+import { CHECK, CLAIM, CREATE_TABLE, NOTE_PAYMENT, READ } from './table.js';
 
 export interface ReferenceBookOptions {
   /** `postgres://user:password@host/database`; a secret. */
@@ -26,6 +26,7 @@ export class PostgresReferenceBook implements ReferenceBook {
   readonly #environment: string;
   readonly #pool: pg.Pool;
   #isPrepared = false;
+  #wasThere = false;
 
   constructor({ url, environment, namespace }: ReferenceBookOptions) {
     this.namespace = namespace;
@@ -66,30 +67,39 @@ export class PostgresReferenceBook implements ReferenceBook {
     if (rowCount !== 1) throw new Error('the row of the reference is gone, or belongs to another flow');
   }
 
-  /**
-   * Creates the table if it is missing. Safe while others do the same.
-   * @throws Error if the database does not answer, or forgets in a crash what it has committed
-   */
   async prepare(): Promise<void> {
-    if (this.#isPrepared) return;
-    // `CREATE TABLE IF NOT EXISTS` needs the permission to create also where the table exists.
-    const { rows } = await this.#ask<{ is_there: boolean; syncs: boolean }>(
-      `SELECT to_regclass('holdfast_references') IS NOT NULL AS is_there,
-         current_setting('synchronous_commit') <> 'off' AND current_setting('fsync') = 'on' AS syncs`,
-      [],
-    );
-    if (rows[0]?.syncs !== true)
+    if (!this.#isPrepared) await this.check();
+  }
+
+  /**
+   * Asks whether it can be used, and creates the table if it was never there. Safe while others do the same.
+   * @throws Error if the database does not answer, can't be written to, or forgets in a crash what it has committed
+   */
+  async check(): Promise<void> {
+    // After a fail-over the URL may lead to another server: nothing is claimed there before it has been asked.
+    this.#isPrepared = false;
+    const { rows } = await this.#ask<Checked>(CHECK, []);
+    const { syncs, may_write: mayWrite, writable, is_there: isThere } = rows[0]!;
+    if (!syncs)
       throw new Error('the database has fsync or synchronous_commit off, and may forget references: set both on');
-    // One message is one transaction, which holds the lock.
-    if (!rows[0].is_there) {
-      const create = this.#pool.query(`SELECT pg_advisory_xact_lock(${LOCK}); ${CREATE_TABLE}`);
-      await this.#within(create).catch((error: unknown) => {
-        throw new Error(`the table holdfast_references is missing and can't be made: ${whyOf(error)}`, {
-          cause: error,
-        });
-      });
-    }
+    if (!writable) throw new Error('the database takes no writes (a standby, or read-only): name the one that does');
+    // `CREATE TABLE IF NOT EXISTS` needs the permission to create also where the table exists.
+    if (!isThere && this.#wasThere)
+      throw new Error(
+        'the table holdfast_references was there and is gone: put it back; one that is made anew has forgotten every reference',
+      );
+    if (!isThere) await this.#create();
+    else if (!mayWrite) throw new Error('its user needs SELECT, INSERT and UPDATE on the table holdfast_references');
     this.#isPrepared = true;
+    this.#wasThere = true;
+  }
+
+  async #create(): Promise<void> {
+    // One message is one transaction, which holds the lock.
+    const create = this.#pool.query(`SELECT pg_advisory_xact_lock(${LOCK}); ${CREATE_TABLE}`);
+    await this.#within(create).catch((error: unknown) => {
+      throw new Error(`the table holdfast_references is missing and can't be made: ${whyOf(error)}`, { cause: error });
+    });
   }
 
   async close(): Promise<void> {
@@ -120,6 +130,13 @@ export class PostgresReferenceBook implements ReferenceBook {
 function whyOf(error: unknown): string {
   const { message = '', code } = error as { message?: string; code?: string };
   return message || code || String(error);
+}
+
+interface Checked {
+  syncs: boolean;
+  writable: boolean;
+  is_there: boolean;
+  may_write: boolean | null;
 }
 
 interface Row {

@@ -13,6 +13,15 @@ export const CREATE_TABLE = `
   -- The entry of the payment then finds room beside its row, and no index changes.
   WITH (fillfactor = 70)`;
 
+export const CHECK = `
+  SELECT
+    current_setting('synchronous_commit') <> 'off' AND current_setting('fsync') = 'on' AS syncs,
+    current_setting('transaction_read_only') = 'off' AS writable,
+    to_regclass('holdfast_references') IS NOT NULL AS is_there,
+    has_any_column_privilege(to_regclass('holdfast_references'), 'SELECT')
+      AND has_any_column_privilege(to_regclass('holdfast_references'), 'INSERT')
+      AND has_any_column_privilege(to_regclass('holdfast_references'), 'UPDATE') AS may_write`;
+
 export const CLAIM = `
   INSERT INTO holdfast_references (environment, workflow_id, first_run_id, fingerprint, namespace)
   VALUES ($1, $2, $3, decode($4, 'hex'), $5)

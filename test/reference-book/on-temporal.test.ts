@@ -46,6 +46,9 @@ const unreachable = async (): Promise<string | undefined> => {
   return /^holdfast_reference_book_unreachable(?:\{.*\})? (\d)/m.exec(metrics)?.[1];
 };
 
+const ready = async (): Promise<string> =>
+  ((await (await fetch(stack.worker().url.replace('/metrics', '/ready'))).json()) as { status: string }).status;
+
 describe.skipIf(why !== undefined)('a worker with a reference book', () => {
   beforeAll(async () => {
     server = await LocalPostgres.start();
@@ -54,7 +57,10 @@ describe.skipIf(why !== undefined)('a worker with a reference book', () => {
     const workerEnv = { HOLDFAST_REFERENCE_BOOK_URL: server.url() };
     stack = await startStack({ real: true, workerEnv });
     expect(await unreachable()).toBe('1');
+    expect(await ready()).toContain("the reference book can't be used");
     await server.run();
+    // It is asked again without a payment.
+    await until(ready, (status) => status === 'ready', 15_000);
   }, LIMIT_MS);
   afterAll(async () => {
     await stack?.close();
@@ -180,7 +186,7 @@ describe.skipIf(why !== undefined)('a worker with a reference book', () => {
       expect(await stack.sandbox.ledger(input.reference)).toHaveLength(1);
       expect(await unreachable()).toBe('0');
       const logs = stack.worker().logs();
-      expect(logs).toContain('The reference book does not answer');
+      expect(logs).toContain("The reference book can't be used");
       expect(logs).not.toContain(PASSWORD);
     },
     LIMIT_MS,

@@ -102,6 +102,42 @@ describe.skipIf(why !== undefined)('the reference book on PostgreSQL', () => {
     await expect(book({ url }).claim('payment-order-7', claim())).rejects.toThrow('synchronous_commit off');
   });
 
+  test('says before any claim that it can not be written to', async () => {
+    const told = async (role: string) =>
+      await book({ url: server.url().replace('holdfast:', `${role}:`) })
+        .check()
+        .then(String, String);
+    await book().check();
+    await server.query(
+      `CREATE ROLE on_standby LOGIN SUPERUSER PASSWORD '${PASSWORD}'; ALTER ROLE on_standby SET default_transaction_read_only = on;
+       CREATE ROLE reader LOGIN PASSWORD '${PASSWORD}'; GRANT SELECT, INSERT ON holdfast_references TO reader`,
+    );
+    expect(await told('on_standby')).toContain('takes no writes');
+    expect(await told('reader')).toContain('needs SELECT, INSERT and UPDATE');
+    await server.query('GRANT UPDATE (payment_id) ON holdfast_references TO reader');
+    expect(await told('reader')).toBe('undefined');
+  });
+
+  test('claims nothing once it leads to a database that may forget, nor makes its table anew once that is gone', async () => {
+    const lasting = book();
+    await lasting.claim('payment-order-12', claim());
+    await server.query('ALTER ROLE holdfast SET synchronous_commit = off');
+    await server.stop();
+    await server.run();
+    await expect(lasting.check()).rejects.toThrow('synchronous_commit off');
+    await expect(lasting.claim('payment-order-13', claim())).rejects.toThrow('synchronous_commit off');
+    await server.query('ALTER ROLE holdfast RESET synchronous_commit');
+    await server.stop();
+    await server.run();
+    await lasting.check();
+    await server.query('ALTER TABLE holdfast_references RENAME TO elsewhere');
+    await expect(lasting.claim('payment-order-13', claim())).rejects.toThrow('does not exist');
+    await expect(lasting.check()).rejects.toThrow('was there and is gone');
+    await expect(lasting.claim('payment-order-13', claim())).rejects.toThrow('was there and is gone');
+    await server.query('ALTER TABLE elsewhere RENAME TO holdfast_references');
+    expect(await lasting.claim('payment-order-12', claim())).toMatchObject({ owner: 'another flow' });
+  });
+
   test('says what is wrong without the password, and recovers when it is mended', async () => {
     const lasting = book();
     await lasting.claim('payment-order-8', claim());

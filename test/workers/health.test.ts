@@ -44,6 +44,9 @@ function workerProcess({
     await app.close();
   });
   let state = 'RUNNING';
+  let bookFault: string | undefined;
+  const referenceBook = { fault: () => bookFault, look: async () => void (looks += 1) };
+  let looks = 0;
   const { connection } = temporal;
   const client = { options: { namespace: 'shop' }, workflowService: connection.workflowService };
   return {
@@ -53,11 +56,14 @@ function workerProcess({
     app,
     logged: () => lines.map((line) => (JSON.parse(line) as { msg: string }).msg),
     become: (next: string) => (state = next),
+    loseBook: (fault?: string) => (bookFault = fault),
+    looks: () => looks,
     serve() {
       const workers = [{ getState: () => state, options: { taskQueue: 'holdfast' } }];
       const engine = { native: () => connection, connection, client, refresh: () => Promise.resolve() };
       const version = buildId === undefined ? undefined : { buildId, deploymentName: 'holdfast' };
-      readiness.serves(workers as never, codec, { engine: engine as never, environment: 'test', version });
+      const watched = { engine: engine as never, environment: 'test', version, referenceBook } as const;
+      readiness.serves(workers as never, codec, watched);
     },
     async ready(): Promise<[number, ReadyAnswer]> {
       const { statusCode, body } = await app.inject('/ready');
@@ -118,6 +124,21 @@ describe('a worker process', () => {
     process.temporal.refuses.add('countWorkflowExecutions');
     process.serve();
     await new Promise((resolve) => setTimeout(resolve, 30));
+    expect((await process.ready())[0]).toBe(200);
+  });
+
+  test('is not ready while its reference book can not be used, asks it again and again, and is not restarted', async () => {
+    const process = workerProcess();
+    process.serve();
+    process.loseBook("the reference book can't be used.");
+    expect(await process.ready()).toMatchObject([503, { status: "the reference book can't be used." }]);
+    expect(await process.health()).toBe(200);
+    const looks = process.looks();
+    await until(
+      async () => process.looks(),
+      (count) => count > looks,
+    );
+    process.loseBook();
     expect((await process.ready())[0]).toBe(200);
   });
 
