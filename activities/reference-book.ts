@@ -67,7 +67,8 @@ function textOf(error: unknown): string {
  */
 function toAdopt(taken: Taken, claim: ReferenceClaim, namespace: string, adopts: boolean): string {
   const { paymentId } = taken;
-  if (paymentId === undefined) throw conflict(taken, 'it never came to know of a payment, so it has moved no money');
+  if (paymentId === undefined)
+    throw conflict(taken, 'the book names no payment of it; look at the service by the reference');
   const made = `it made payment ${paymentId}`;
   if (taken.namespace !== namespace) throw conflict(taken, `${made}, in namespace "${taken.namespace}"`);
   if (taken.fingerprint !== claim.fingerprint) throw conflict(taken, `${made}, for another request`);

@@ -114,7 +114,9 @@ describe('a reference whose flow Temporal has forgotten', () => {
     const input = await inputOf(time, 'charge');
     book.entries.set(`payment-${input.reference}`, { firstRunId: 'of old', fingerprint: '', namespace: 'default' });
     const flow = await beginFlow(time, 'charge', input);
-    await expect(flow.outcome()).rejects.toMatchObject(failsWith('ReferenceConflict', 'it has moved no money'));
+    await expect(flow.outcome()).rejects.toMatchObject(
+      failsWith('ReferenceConflict', 'the book names no payment of it'),
+    );
     expect(time.requests.posts(input.reference)).toEqual([]);
     expect(await time.holdfast.explain(input.reference)).toContain('Ask the earlier run');
   });
