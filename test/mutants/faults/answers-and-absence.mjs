@@ -41,8 +41,8 @@ export const ANSWER_FAULTS = [
     rule: 'money rule 5',
     promise: 'Every 4xx is doubted after an attempt that may have left: "token already used" is a 400.',
     file: 'activities/to-application-failure.ts',
-    from: 'if (classification.refusal && known.earlierMayHaveLeft) {',
-    to: 'if (classification.refusal && known.earlierMayHaveLeft && error.httpStatus === 409) {',
+    from: 'if (classification.refusal && known.earlierMayHaveLeft && ',
+    to: 'if (classification.refusal && known.earlierMayHaveLeft && error.httpStatus === 409 && ',
     tests: ['test/activities/classification.test.ts', 'test/activities/earlier-attempts.test.ts'],
   },
   {

@@ -195,9 +195,9 @@ export const KEY_FAULTS = [
     name: 'operator-in-the-other-environment',
     rule: 'test and live',
     promise: 'Whoever has named an environment is refused by a namespace of the other one.',
-    file: 'src/client/connect.ts',
-    from: 'marked === null || marked === own) return undefined;',
-    to: 'marked === null || own !== null) return undefined;',
+    file: 'src/client/environment-mark.ts',
+    from: 'if (mark === undefined || mark.environment === own) return undefined;',
+    to: 'if (mark === undefined || own.length > 0) return undefined;',
     tests: ['test/workers/check-namespace.test.ts'],
   },
   {
