@@ -12,6 +12,7 @@ import {
   violations,
   type Evidence,
   LOOKS_FOREIGN,
+  WebhookCounts,
   withoutLooksForeign,
 } from '../../tools/chaos/summary.js';
 import { readRunFile, processIdentity } from '../../tools/stack/run-file.js';
@@ -211,6 +212,19 @@ test('events that look foreign count as lost but for those whose service does no
     events: { created: 14, unacknowledged: [], counts: withoutLooksForeign(counts, 5) },
   });
   expect(violations(evidence)).toEqual([]);
+});
+
+test('a reason that no request was refused for is not counted, though the handler shows it', async () => {
+  const metrics = [
+    'holdfast_webhook_events_total{type="payment.charge.create",version="1.3.0",result="delivered"} 12',
+    'holdfast_webhook_rejected_total{reason="shape"} 0',
+    'holdfast_webhook_rejected_total{reason="badDigest"} 2',
+  ];
+  const counts = await new WebhookCounts(`data:,${encodeURIComponent(metrics.join('\n'))}`).all();
+  expect([...counts]).toEqual([
+    ['delivered', 12],
+    ['refused (badDigest)', 2],
+  ]);
 });
 
 /** The stack of the command that writes below `folder`, once it has booted. */

@@ -55,6 +55,8 @@ export class WebhookCounts {
     const answer = await fetch(this.#metricsUrl, { signal: AbortSignal.timeout(ASK_LIMIT_MS) });
     const counts = new Map<string, number>();
     for (const [, labels = '', count] of (await answer.text()).matchAll(SAMPLE)) {
+      // The handler shows reasons that it has not yet refused anything for.
+      if (count === '0') continue;
       const name = nameOf(Object.fromEntries([...labels.matchAll(LABEL)].map(([, label, value]) => [label, value])));
       counts.set(name, (counts.get(name) ?? 0) + Number(count));
     }
