@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeGroups } from './cgroups.mjs';
+import { unmountDisks } from './disks.mjs';
 import { run } from './run.mjs';
 
 /** A folder for each rig that runs. */
@@ -58,5 +59,6 @@ export async function removeRun(id) {
   }
   await run('ip', ['link', 'del', `hfr${id}`]);
   removeGroups(`hfr${id}-`);
+  await unmountDisks(join(RUNS, id));
   removeFolder(join(RUNS, id));
 }

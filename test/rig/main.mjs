@@ -38,8 +38,8 @@ async function check(name, act) {
 }
 
 const rigs = new Set();
-const open = async (model) => {
-  const rig = await Rig.open(model, say);
+const open = async (model, options) => {
+  const rig = await Rig.open(model, say, options);
   rigs.add(rig);
   return rig;
 };

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { machineName, rigCache } from './base-images.mjs';
 import { run } from './run.mjs';
 
-const PROGRAMS = ['ip', 'nsenter', 'unshare', 'setpriv', 'mount', 'dpkg', 'npm', 'curl', 'bash', 'getent'];
+const PROGRAMS = [
+  ...['ip', 'nsenter', 'unshare', 'setpriv', 'mount', 'dpkg', 'npm', 'curl', 'bash', 'getent'],
+  ...['mkfs.ext4', 'fallocate'],
+];
 const POSTGRES = '/usr/lib/postgresql/15/bin/initdb';
 
 /** What this machine lacks, a phrase each. */
@@ -16,6 +19,7 @@ export async function whatIsMissing() {
     );
   for (const name of PROGRAMS)
     if ((await run('/bin/sh', ['-c', `command -v ${name}`])).code !== 0) missing.push(`the program ${name}`);
+  if (!existsSync('/dev/loop-control')) missing.push('loop devices, for a disk that can be full');
   if (!existsSync(POSTGRES)) missing.push(`PostgreSQL 15 (${POSTGRES}; Debian: apt-get install postgresql-15)`);
   if (!existsSync(join(rigCache(), 'temporal-1.31.0')) || !existsSync(join(rigCache(), 'ui-2.49.1')))
     if ((await run('go', ['version'])).code !== 0) missing.push('Go, to build the server of Temporal');

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Container } from './container.mjs';
@@ -8,6 +8,7 @@ import { idOfRun, removeFolder, removeLeftOvers, removeRun, RUNS } from './left-
 import { Network } from './network.mjs';
 import { ourImage } from './our-image.mjs';
 import { run } from './run.mjs';
+import { Volumes } from './volumes.mjs';
 
 const LOOK_MS = 200;
 
@@ -19,8 +20,7 @@ export class Rig {
   #network;
   #containers = new Map();
   #images = new Map();
-  #volumes = {};
-  #configs = {};
+  #volumes;
   #hosts = '';
   #oneShots = 0;
   #deadline = 0;
@@ -28,19 +28,21 @@ export class Rig {
   /**
    * @param model what `readCompose` returns
    * @param say is told what happens, a line each
+   * @param options.diskBytes sizes of volumes that get a file system of their own, by name
    */
-  static async open(model, say) {
+  static async open(model, say, { diskBytes } = {}) {
     await removeLeftOvers(say);
-    const rig = new Rig(model, say);
+    const rig = new Rig(model, say, diskBytes);
     mkdirSync(rig.folder, { recursive: true });
     writeFileSync(join(rig.folder, 'owner'), idOfRun());
     await rig.#network.open();
     return rig;
   }
 
-  constructor(model, say) {
+  constructor(model, say, diskBytes) {
     this.#model = model;
     this.#say = say;
+    this.#volumes = new Volumes(this.folder, model, diskBytes);
     this.#network = new Network(this.#id);
   }
 
@@ -110,13 +112,12 @@ export class Rig {
   async #make(serviceName, name, end) {
     const service = this.#model.services[serviceName];
     const image = await this.#imageOf(service);
-    for (const { type, source } of service.volumes ?? []) if (type === 'volume') this.#makeVolume(source, image);
-    for (const { source } of service.configs ?? []) this.#makeConfig(source);
+    await this.#volumes.makeFor(service, image);
     const folder = join(this.folder, 'containers', name);
     mkdirSync(folder, { recursive: true });
     return new Container({
       ...{ name, service, image, end, folder, hosts: this.#hosts },
-      ...{ volumes: this.#volumes, configs: this.#configs, groupPrefix: `hfr${this.#id}-` },
+      ...{ volumes: this.#volumes.volumes, configs: this.#volumes.configs, groupPrefix: `hfr${this.#id}-` },
     });
   }
 
@@ -138,25 +139,6 @@ export class Rig {
         build === undefined ? await foreignImage(image) : await ourImage(name, this.#say, build.context),
       );
     return this.#images.get(name);
-  }
-
-  /** A new volume belongs to the user to whom its folder in the image belongs. */
-  #makeVolume(name, { volumeOwner }) {
-    const path = join(this.folder, 'volumes', name);
-    this.#volumes[name] = path;
-    if (existsSync(path)) return;
-    mkdirSync(path, { recursive: true });
-    if (volumeOwner === undefined) return;
-    chmodSync(path, volumeOwner.mode);
-    chownSync(path, volumeOwner.uid, volumeOwner.uid);
-  }
-
-  #makeConfig(name) {
-    const path = join(this.folder, 'configs', name);
-    const { content, file } = this.#model.configs[name];
-    mkdirSync(join(path, '..'), { recursive: true });
-    writeFileSync(path, content ?? readFileSync(file));
-    this.#configs[name] = path;
   }
 
   async #startService(name, start) {
