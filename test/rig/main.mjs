@@ -12,7 +12,7 @@ import { Rig } from './rig.mjs';
 
 const folder = join(import.meta.dirname, 'drills');
 /** In this order; those that are not named here follow. */
-const ORDER = ['lacking-file', 'production', 'demo', 'kills', 'partitions', 'down-and-up'];
+const ORDER = ['lacking-file', 'production', 'demo', 'kills', 'partitions', 'down-and-up', 'chaos'];
 const all = readdirSync(folder)
   .map((name) => name.replace(/\.mjs$/, ''))
   .sort((a, b) => (ORDER.indexOf(a) + 1 || Infinity) - (ORDER.indexOf(b) + 1 || Infinity) || a.localeCompare(b));
