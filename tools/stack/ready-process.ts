@@ -66,7 +66,8 @@ export async function startReadyProcess(
   const stderr = child.stderr as Readable;
   let logs = '';
   stderr.setEncoding('utf8').on('data', (text: string) => (logs = (logs + text).slice(-KEPT_CHARACTERS)));
-  if (showErrors) stderr.pipe(process.stderr);
+  // No pipe: each would listen to this process's stderr, which takes more than ten for a leak.
+  if (showErrors) stderr.on('data', (text: string) => process.stderr.write(text));
   const gone = new Promise<number | null>((resolve, reject) => {
     child.once('exit', resolve);
     child.once('error', reject);

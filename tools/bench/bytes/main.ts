@@ -8,14 +8,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HoldfastClient } from '../../../src/client/holdfast-client.js';
 import type { SandboxControl } from '../../../sandbox/control.js';
 import { createReferenceBookTable, PostgresReferenceBook } from '../../../src/reference-book/postgres.js';
+import { PROGRAMS } from '../../stack/ready-process.js';
+import { startBenchStackOn } from '../support/bench-stack.js';
 import { chargeInput, pay, tokensFor, WAIT } from '../support/payments.js';
 import { LocalPostgres, whyNoPostgres } from '../support/postgres.js';
 import { runJobs, table } from '../support/stats.js';
-import { startBytesStack } from './bytes-stack.js';
+import { startTemporalOn, whyNoServer } from '../support/temporal-on-postgres.js';
 import { type Growth, Measuring, type Relation, sumOf } from './measuring.js';
-import { startTemporalOn, whyNoServer } from './temporal-on-postgres.js';
 
 const BOOK = 'holdfast';
+const NAMESPACES = ['bytes'] as const;
 
 type Kind = (holdfast: HoldfastClient, reference: string, token: string | undefined) => Promise<unknown>;
 
@@ -43,10 +45,11 @@ if (!Number.isInteger(flows) || flows < 100) throw new RangeError('--flows: at l
 async function main(): Promise<void> {
   const postgres = await LocalPostgres.start();
   try {
-    const temporal = await startTemporalOn(postgres);
-    const stack = await startBytesStack(temporal);
+    const stack = await startBenchStackOn(NAMESPACES, () => startTemporalOn(postgres, NAMESPACES));
     try {
-      const { holdfast, sandbox } = stack;
+      const { sandbox } = stack;
+      const { holdfast } = await stack.connect();
+      await stack.start(PROGRAMS.worker);
       const measuring = new Measuring(postgres, ['temporal', 'temporal_visibility', BOOK]);
       await postgres.query(`CREATE DATABASE ${BOOK}`);
       await createReferenceBookTable(postgres.url(BOOK));
@@ -65,7 +68,6 @@ async function main(): Promise<void> {
       console.log(`\nGB in Temporal's databases, of charges alone\n${table(keptBy(perCharge))}`);
     } finally {
       await stack.stop();
-      await temporal.stop();
     }
   } finally {
     await postgres.close();

@@ -41,37 +41,51 @@ export interface Figures extends Percentiles {
   cpu: Record<ProcessName, number>;
 }
 
-/** The unit of each variant: events are sent for one of them alone. */
-const EVENTS_UNIT: ProfileUnit = {
-  ...PLAIN_UNIT,
-  appId: 'holdfast-bench-events',
-  privateKey: 'bench-events-private-key',
-  publicKey: 'bench-events-public-key',
-};
+/** The unit whose events are sent to the handler of this namespace alone. */
+function unitWithEvents(namespace: string): ProfileUnit {
+  return {
+    ...PLAIN_UNIT,
+    appId: `holdfast-bench-${namespace}`,
+    privateKey: `bench-${namespace}-private-key`,
+    publicKey: `bench-${namespace}-public-key`,
+  };
+}
 
-/** @param program file of the worker below `dist/`, if not the variant's own */
+interface LoadOptions {
+  /** File of the worker below `dist/`, if not the variant's own. */
+  program?: string;
+  env?: Readonly<Record<string, string>>;
+  /** Default: named as the variant. */
+  namespace?: string;
+  /** How many processes. Default 1. */
+  workers?: number;
+}
+
 export async function openLoad(
   stack: BenchStack,
   variant: Variant,
-  { program, env = {} }: { program?: string; env?: Readonly<Record<string, string>> } = {},
+  { program, env = {}, namespace = variant, workers: count = 1 }: LoadOptions = {},
 ): Promise<Load> {
-  const namespace = variant;
   const { temporal, holdfast } = await stack.connect(namespace);
   const { sandbox } = stack;
   // Nothing of the baseline is encrypted.
   const client = variant === 'naive' ? new Client({ connection: temporal.connection, namespace }) : temporal;
-  const unit = variant === 'events' ? EVENTS_UNIT : PLAIN_UNIT;
+  const unit = variant === 'events' ? unitWithEvents(namespace) : PLAIN_UNIT;
   const own = { namespace, env: { ...env, HOLDFAST_BUSINESS_UNITS: businessUnitsSetting([unit]) } };
   const handler = variant === 'events' ? await stack.start('workers/webhook.js', own) : undefined;
   if (handler !== undefined) await addUnits(sandbox, [unit], new URL('/webhooks', handler.url).href);
   const usual = variant === 'naive' ? 'tools/bench/charge/worker.js' : 'workers/worker.js';
-  const worker = await stack.start(program ?? usual, { args: [variant], ...own });
-  const pids: Partial<Record<ProcessName, number>> = {
-    Temporal: stack.pids.temporal,
-    worker: worker.process.pid ?? 0,
-    ...(handler !== undefined && { handler: handler.process.pid ?? 0 }),
-    sandbox: stack.pids.sandbox,
-    client: process.pid,
+  const workers: number[] = [];
+  while (workers.length < count) {
+    const { process: worker } = await stack.start(program ?? usual, { args: [variant], ...own });
+    workers.push(worker.pid ?? 0);
+  }
+  const pids: Record<ProcessName, readonly number[]> = {
+    Temporal: [stack.pids.temporal],
+    worker: workers,
+    handler: handler === undefined ? [] : [handler.process.pid ?? 0],
+    sandbox: [stack.pids.sandbox],
+    client: [process.pid],
   };
 
   const charge = async (reference: string, token = ''): Promise<void> => {
@@ -96,7 +110,7 @@ export async function openLoad(
       const after = cpuOf(pids);
       return { took, ms, cpu: mapProcesses((name) => after[name] - before[name]) };
     },
-    workerMb: () => memoryMb(worker.process.pid ?? 0),
+    workerMb: () => memoryMb(workers[0] ?? 0),
   };
   await load.send(32, 8, 'warm');
   return load;
@@ -173,8 +187,8 @@ export async function tasksRunAgain(client: Client): Promise<{ charges: number; 
   return { charges, again };
 }
 
-function cpuOf(pids: Partial<Record<ProcessName, number>>): Record<ProcessName, number> {
-  return mapProcesses((name) => (pids[name] === undefined ? 0 : cpuMs(pids[name])));
+function cpuOf(pids: Record<ProcessName, readonly number[]>): Record<ProcessName, number> {
+  return mapProcesses((name) => pids[name].reduce((sum, pid) => sum + cpuMs(pid), 0));
 }
 
 function mapProcesses(value: (name: ProcessName) => number): Record<ProcessName, number> {

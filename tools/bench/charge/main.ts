@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import type { SandboxControl } from '../../../sandbox/control.js';
 import { billableActions } from '../support/billable-actions.js';
 import { startBenchStack } from '../support/bench-stack.js';
+import { slowDownPosts } from '../support/payments.js';
 import { table } from '../support/stats.js';
 import {
   CONCURRENCY,
@@ -125,13 +126,9 @@ async function measureServices(load: Load): Promise<void> {
 }
 
 async function slowDown(sandbox: SandboxControl, service: string): Promise<void> {
-  const slow = async (ms: number, probability = 1): Promise<void> => {
-    if (ms > 0)
-      await sandbox.addFault({ action: 'delay', method: 'POST', path: '/payments*', delay_ms: ms, probability });
-  };
-  if (service !== 'brown-out') return await slow(Number(service));
-  await slow(BROWN_OUT.seldom, BROWN_OUT.share);
-  await slow(BROWN_OUT.often);
+  if (service !== 'brown-out') return await slowDownPosts(sandbox, Number(service));
+  await slowDownPosts(sandbox, BROWN_OUT.seldom, BROWN_OUT.share);
+  await slowDownPosts(sandbox, BROWN_OUT.often);
 }
 
 function costHeader(): string[] {

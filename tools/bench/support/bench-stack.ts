@@ -36,19 +36,40 @@ interface ProgramOptions {
 export const SERVER_SETTINGS = ['as shipped', 'faster readers', 'as npm start has it'] as const;
 export type ServerSettings = (typeof SERVER_SETTINGS)[number];
 
-/** Starts one dev server and one sandbox on free ports, with a key of their own. Their data is deleted afterwards. */
+/** A stack on a dev server of its own. */
 export async function startBenchStack(
-  namespaces: readonly [string, ...string[]],
+  namespaces: Namespaces,
   settings: ServerSettings = 'as npm start has it',
+): Promise<BenchStack> {
+  return await startBenchStackOn(namespaces, (folder) =>
+    startDevServer({
+      executable: process.env['TEMPORAL_CLI_PATH'] ?? 'temporal',
+      folder,
+      namespaces,
+      adjust: (args) => withSettings(args, settings),
+    }),
+  );
+}
+
+type Namespaces = readonly [string, ...string[]];
+
+interface Server {
+  readonly address: string;
+  pid(): number;
+  kill(): Promise<void>;
+}
+
+/**
+ * Starts one Temporal server and one sandbox on free ports, with a key of their own. Their data is deleted afterwards.
+ * @param startServer with these namespaces; it may use the folder
+ */
+export async function startBenchStackOn(
+  namespaces: Namespaces,
+  startServer: (folder: string) => Promise<Server>,
 ): Promise<BenchStack> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
   const keys = `bench:${randomBytes(32).toString('base64')}`;
-  const temporal = await startDevServer({
-    executable: process.env['TEMPORAL_CLI_PATH'] ?? 'temporal',
-    folder,
-    namespaces,
-    adjust: (args) => withSettings(args, settings),
-  });
+  const temporal = await startServer(folder);
   const { address } = temporal;
   const started: ReadyProcess[] = [];
   const closing: (() => void | Promise<void>)[] = [];

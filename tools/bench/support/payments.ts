@@ -23,3 +23,9 @@ export async function pay(holdfast: HoldfastClient, reference: string, token: st
   const { status } = await holdfast.charge(chargeInput(reference, token), WAIT);
   if (status !== 'succeeded') throw new Error(`${reference}: ${status}`);
 }
+
+/** Each POST of a payment takes so many ms longer, or that share of them. 0 ms: nothing is changed. */
+export async function slowDownPosts(sandbox: SandboxControl, ms: number, share = 1): Promise<void> {
+  const fault = { action: 'delay', method: 'POST', path: '/payments*', delay_ms: ms, probability: share } as const;
+  if (ms > 0) await sandbox.addFault(fault);
+}

@@ -57,6 +57,11 @@ export class LocalPostgres {
     return join(this.folder, 'data');
   }
 
+  /** Process id of the server, whose children do its work. It changes with each start. */
+  pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
   /** @param database `postgres` exists from the start */
   url(database = 'postgres'): string {
     return `postgres://${USER}:${PASSWORD}@127.0.0.1:${this.port}/${database}`;

@@ -8,13 +8,13 @@ import { Connection } from '@temporalio/client';
 import { connectWhenReady } from '../../stack/dev-server.js';
 import { withParentDeathSignal } from '../../stack/interruption.js';
 import { prepareNamespace } from '../../stack/namespace.js';
-import { type LocalPostgres, PASSWORD, USER } from '../support/postgres.js';
+import { type LocalPostgres, PASSWORD, USER } from './postgres.js';
 
 /** The server that docker-compose.yml runs. */
 const VERSION = '1.31.0';
 const MODULE = `go.temporal.io/server@v${VERSION}`;
 const PROGRAMS = { 'temporal-server': './cmd/server', 'temporal-sql-tool': './cmd/tools/sql' };
-/** As in docker-compose.yml. */
+/** As in deploy/demo.env. */
 const SHARDS = 4;
 const STARTS_WITHIN = 120_000;
 /** As in docker-compose.yml: a step of a flow then takes milliseconds. */
@@ -24,8 +24,9 @@ const FASTER_READERS = ['transfer', 'timer', 'visibility']
 
 export interface TemporalOnPostgres {
   readonly address: string;
-  readonly namespace: string;
-  stop(): Promise<void>;
+  pid(): number;
+  /** SIGKILL. Resolves when the process is gone. */
+  kill(): Promise<void>;
 }
 
 /** Why the server can't be had here; undefined if it can. */
@@ -41,8 +42,15 @@ export function whyNoServer(): string | undefined {
 
 const binary = (name: string): string => join(homedir(), '.cache', 'holdfast', 'rig', `temporal-${VERSION}`, name);
 
-/** Temporal's own server over PostgreSQL, built from its Go module where that was not done before. */
-export async function startTemporalOn(postgres: LocalPostgres): Promise<TemporalOnPostgres> {
+/**
+ * Temporal's own server over a PostgreSQL without databases of its own yet, built from its Go module where that was not
+ * done before.
+ */
+export async function startTemporalOn(
+  postgres: LocalPostgres,
+  namespaces: readonly string[],
+  shards = SHARDS,
+): Promise<TemporalOnPostgres> {
   const { Dir: module } = JSON.parse(
     String(execFileSync('go', ['mod', 'download', '-json', MODULE], { cwd: '/' })),
   ) as {
@@ -71,7 +79,7 @@ export async function startTemporalOn(postgres: LocalPostgres): Promise<Temporal
       POSTGRES_SEEDS: '127.0.0.1',
       POSTGRES_USER: USER,
       POSTGRES_PWD: PASSWORD,
-      NUM_HISTORY_SHARDS: String(SHARDS),
+      NUM_HISTORY_SHARDS: String(shards),
       BIND_ON_IP: ip,
       DYNAMIC_CONFIG_FILE_PATH: dynamic,
       LOG_LEVEL: 'error',
@@ -79,15 +87,14 @@ export async function startTemporalOn(postgres: LocalPostgres): Promise<Temporal
     stdio: ['ignore', log, log],
   });
   const address = `${ip}:7233`;
-  const namespace = 'bytes';
-  await makeNamespace(address, namespace, () => {
+  await makeNamespaces(address, namespaces, () => {
     if (server.exitCode !== null)
       throw new Error(`Temporal did not start:\n${readFileSync(logPath, 'utf8').slice(-2_000)}`);
   });
   return {
     address,
-    namespace,
-    async stop() {
+    pid: () => server.pid ?? 0,
+    async kill() {
       const ended = once(server, 'exit');
       server.kill('SIGKILL');
       await ended;
@@ -107,7 +114,7 @@ function makeDatabases(postgres: LocalPostgres, schemas: string): void {
   }
 }
 
-async function makeNamespace(address: string, namespace: string, stop: () => void): Promise<void> {
+async function makeNamespaces(address: string, namespaces: readonly string[], stop: () => void): Promise<void> {
   const limit = Date.now() + STARTS_WITHIN;
   const stopOrLate = (): void => {
     stop();
@@ -115,7 +122,7 @@ async function makeNamespace(address: string, namespace: string, stop: () => voi
   };
   await (await connectWhenReady(address, 'temporal-system', stopOrLate)).close();
   const connection = await Connection.connect({ address });
-  await prepareNamespace(connection, namespace);
+  for (const namespace of namespaces) await prepareNamespace(connection, namespace);
   await connection.close();
-  await (await connectWhenReady(address, namespace, stopOrLate)).close();
+  for (const namespace of namespaces) await (await connectWhenReady(address, namespace, stopOrLate)).close();
 }
