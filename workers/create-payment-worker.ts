@@ -28,7 +28,7 @@ const MAX_CACHED_WORKFLOWS = 600;
 const MAX_CACHED_SUBSCRIPTIONS = 200;
 
 /** A task waits for its flow's first calls to the service: as many flows wait at a time. */
-const WORKFLOW_TASKS = 300;
+export const WORKFLOW_TASKS = 300;
 
 /** Calls that are sent after these, and reads: those wait for the service without a task, and cost little. */
 const REGULAR_CALLS = 600;
@@ -37,7 +37,7 @@ const REGULAR_CALLS = 600;
 const CIRCUIT_OPENS_FROM = 10;
 
 /** A task that finds no waiting poller is overtaken by later ones that do. */
-const POLLERS = 40;
+export const POLLERS = 40;
 
 const BILLING_TASKS = 10;
 const BILLING_CALLS = 60;
