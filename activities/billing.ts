@@ -31,23 +31,20 @@ import { fractionOf } from '../src/domain/local-time.js';
 import { isFlowNamed } from './after-restore.js';
 import { type ActivityTable, buildActivities } from './build-activities.js';
 import { getCustomer, getPaymentMethod } from './customers.js';
-import { createNotifier, type NotifyDeps, notifyFaults } from './notify-merchant.js';
+import { notifyFaults } from './notifications.js';
+import { notifiesOf } from './notifies.js';
 import type { ActivityDeps } from './read-call.js';
 
-export type { NotifyDeps } from './notify-merchant.js';
-
 /** Creates the activities of subscriptions beyond the calls of the payment service. */
-export function createBillingActivities(deps: ActivityDeps & NotifyDeps): BillingActivities {
-  const notifyMerchant = createNotifier(deps);
-  const table: ActivityTable<ActivityDeps & NotifyDeps, BillingActivities> = {
+export function createBillingActivities(deps: ActivityDeps): BillingActivities {
+  const table: ActivityTable<ActivityDeps, BillingActivities> = {
     openSubscription,
-    planBilling: async (_deps, call) => planBilling(call),
+    planBilling: async (_deps, call) => ({ ...planBilling(call), ...notifiesOf(deps, call.businessUnit) }),
     judgeAttempt: async (_deps, call) => classifyAttempt(call),
     resumeBill: async (_deps, call) => resumeBill(call),
     changePlan: async (_deps, call) => changePlan(call),
     readAttempt,
     refundBill,
-    notifyMerchant: (_deps, call) => notifyMerchant(call),
   };
   return buildActivities(deps, table, requireDecoded);
 }
@@ -141,19 +138,19 @@ function contextOf(of: Pick<ClassifyAttemptCall, 'plan' | 'dunning' | 'endsAt' |
  * knows them.
  * @throws ApplicationFailure (retried) when the service does not answer
  */
-async function openSubscription(
-  deps: ActivityDeps & NotifyDeps,
-  { raw, now }: OpenSubscriptionCall,
-): Promise<OpenedSubscription> {
+async function openSubscription(deps: ActivityDeps, { raw, now }: OpenSubscriptionCall): Promise<OpenedSubscription> {
   const checked = checkSubscription(raw, now);
   const ofInput = 'faults' in checked ? checked.faults : [];
   // With a fault in a field there is no parsed input to check further; with a wrong day there is.
   const input = subscriptionInputSchema.safeParse(raw).data;
   if (input === undefined) return { faults: ofInput };
   const known = await cardFaults(deps, input);
-  const faults = [...ofInput, ...notifyFaults(deps, input), ...known.faults];
+  const { notify, businessUnit } = input;
+  const ofNotify = notify === undefined ? [] : notifyFaults(deps.notifications, businessUnit, notify.url);
+  const faults = [...ofInput, ...ofNotify, ...known.faults];
   if (faults.length > 0) return { faults };
-  return known.last4Digits === undefined ? {} : { last4Digits: known.last4Digits };
+  const { last4Digits } = known;
+  return { ...(last4Digits !== undefined && { last4Digits }), ...notifiesOf(deps, businessUnit) };
 }
 
 async function cardFaults(

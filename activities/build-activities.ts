@@ -43,7 +43,7 @@ export function checkCall(deps: ActivityDeps, call: unknown): void {
 }
 
 /** Fails (retried) without the codec key: only a worker that has it may execute the call. */
-function requireDecoded(call: unknown): void {
+export function requireDecoded(call: unknown): void {
   if (!isUndecodable(call)) return;
   const details: FailureDetails = { mayHaveLeft: true };
   throw ApplicationFailure.retryable(

@@ -21,6 +21,7 @@ import {
   taskWasLost,
 } from './engine-calls.js';
 import { type ActivityDeps, beating } from './read-call.js';
+import { tellingFailures } from './notifies.js';
 import { createPayment, getPayment } from './payments.js';
 import { TRANSACTIONS } from './transaction-table.js';
 import { transactionRows } from './transactions.js';
@@ -53,5 +54,5 @@ const TABLE: ActivityTable<ActivityDeps, PaymentActivities> = {
 };
 
 export function createActivities(deps: ActivityDeps): PaymentActivities {
-  return buildActivities(deps, TABLE, (argument) => checkCall(deps, argument));
+  return buildActivities(deps, tellingFailures(deps, TABLE), (argument) => checkCall(deps, argument));
 }

@@ -1,3 +1,5 @@
+import { notifyFaults } from './notifications.js';
+import { notifiesOf } from './notifies.js';
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CreatePaymentCall, PaymentCall } from '../src/contract/activity-calls.js';
@@ -39,6 +41,7 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
     // An adopted payment keeps its unit whatever this worker's settings; the hold duration follows the present ones.
     ...record,
     ...(terms?.holdMs !== undefined && { holdMs: terms.holdMs }),
+    ...notifiesOf(deps, terms?.businessUnit ?? call.businessUnit),
     ...(info.isLocal && { localMs: deps.now() - begun }),
   };
 }
@@ -74,6 +77,7 @@ export async function getPayment(deps: ActivityDeps, call: PaymentCall): Promise
     ...(call.afterReset === true && { afterReset: true as const }),
     ...(isLost && { afterRestore: true as const }),
     ...(unit?.madeUnder !== undefined && { madeUnder: unit.madeUnder }),
+    ...notifiesOf(deps, businessUnit),
     ...(unit?.voidAfterPartialCapture === true && { voidAfterPartialCapture: true as const }),
   };
 }
@@ -93,6 +97,7 @@ async function termsOf(
   const createdUnder = terms.risk === true ? (unit.riskUnit ?? businessUnit) : businessUnit;
   const noCards = terms.storedCard === true ? whyNoCards(deps, createdUnder) : undefined;
   if (noCards !== undefined) faults.push(`cardOnFile: ${noCards}`);
+  if (terms.notifyUrl !== undefined) faults.push(...notifyFaults(deps.notifications, createdUnder, terms.notifyUrl));
   const longest = longestDeadline(unit.holdMs);
   if (terms.captureDeadlineMs !== undefined && terms.captureDeadlineMs > longest) {
     faults.push(

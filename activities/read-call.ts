@@ -5,6 +5,7 @@ import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import type { ReferenceBook } from '../src/contract/reference-book.js';
 import type { LostTime } from '../src/domain/lost-time.js';
 import type { Statement } from '../src/domain/statement.js';
+import type { NotifySettings } from '../src/security/notify-settings.js';
 import { type ApiVersion, isSince, type ProviderClient, type CallOptions } from '../src/provider/index.js';
 import { READ_KNOWLEDGE, toApplicationFailure } from './to-application-failure.js';
 
@@ -47,6 +48,8 @@ export interface ActivityDeps {
   refusesClear?: boolean;
   /** undefined: nothing was restored. */
   restored?: Restored | undefined;
+  /** undefined: nobody is told anything. */
+  notifications?: NotifySettings | undefined;
   /** Epoch ms. */
   now(): number;
 }

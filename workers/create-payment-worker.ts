@@ -18,6 +18,7 @@ import type { EventSinks } from '../src/contract/messages.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
 import type { ReferenceBook } from '../src/contract/reference-book.js';
 import type { ProviderClient } from '../src/provider/index.js';
+import type { NotifySettings } from '../src/security/notify-settings.js';
 import { EncryptionCodec } from '../src/security/payload-codec.js';
 import { bundleWorkflows } from './bundle-workflows.js';
 
@@ -66,8 +67,8 @@ interface PaymentWorkerDeps {
   referenceBook?: ReferenceBook | undefined;
   /** Is told of units whose service is slow or failing. */
   observer?: UnitObserver;
-  /** How merchants are notified about subscriptions; undefined: not at all. */
-  notify?: { secret: string | undefined; overHttp: boolean };
+  /** How merchants are told of flows; undefined: not at all. */
+  notifications?: NotifySettings;
   /** File written by `bundle-workflows.js`; undefined: the worker bundles the workflows at start. */
   bundlePath?: string;
   /** If set, the worker is one version of its deployment and gets no work before that version is current. */
@@ -171,8 +172,7 @@ function activitiesOf(deps: PaymentWorkerDeps, { workflowTasks, regularCalls, lo
     referenceBook: deps.referenceBook,
     refusesClear: deps.refusesClear ?? false,
     restored: deps.restored,
-    notifySecret: deps.notify?.secret,
-    notifyOverHttp: deps.notify?.overHttp ?? false,
+    notifications: deps.notifications,
     now: Date.now,
   };
   return { ...createActivities(needs), ...createBillingActivities(needs) };

@@ -1,7 +1,7 @@
 import type { DataConverter } from '@temporalio/common';
 import type { NativeConnection, Worker } from '@temporalio/worker';
 import { HoldfastClient } from '../src/client/holdfast-client.js';
-import { type Config, describe, loadConfig, secretsOf } from '../src/config/index.js';
+import { type Config, describe, loadConfig, notifySettings, secretsOf } from '../src/config/index.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
 import { createDataConverter } from '../src/security/data-converter.js';
 import { createLogger, type Logger } from '../src/security/logging.js';
@@ -15,6 +15,7 @@ import {
 } from './connect.js';
 import { checkOwnWorker, createOwnWorker, type OwnWorker, ownDataConverter } from './own-worker.js';
 import { builtBundlePath } from './bundle-workflows.js';
+import { createNotificationWorker } from './create-notification-worker.js';
 import { createBillingWorker, createPaymentWorker } from './create-payment-worker.js';
 import { createProviders, rateLimits, unitTerms } from './providers.js';
 import { type OpenReferenceBook, openReferenceBook } from './reference-book.js';
@@ -180,7 +181,7 @@ export async function workersOf(
     ...(config.buildId !== undefined && {
       version: { deploymentName: config.deploymentName, buildId: config.buildId },
     }),
-    notify: { secret: config.notifySecret, overHttp: config.environment !== 'live' },
+    notifications: notifySettings(config),
     ...(bundlePath !== undefined && { bundlePath }),
   };
   const reported = {
@@ -193,6 +194,7 @@ export async function workersOf(
     if (taskQueues !== 'billing') {
       const observer = reportUnits({ ...reported, taskQueue: PAYMENTS_TASK_QUEUE });
       workers.push(await createPaymentWorker({ ...deps, callsPerSecond: paymentsCallsPerSecond, observer }));
+      workers.push(await createNotificationWorker(deps));
     }
     if (taskQueues !== 'payments') {
       const observer = reportUnits({ ...reported, taskQueue: BILLING_TASK_QUEUE });

@@ -1,7 +1,7 @@
 import { Runtime } from '@temporalio/worker';
 import { HELD_BACK_BECAUSE, type HeldBackBecause, type UnitObserver } from '../activities/bulkhead.js';
 import { WORKER_COUNTERS, WORKER_GAUGES } from '../src/contract/metrics.js';
-import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE, WORKFLOW_TYPES } from '../src/contract/names.js';
+import { NOTIFICATIONS_WORKFLOW, PAYMENTS_TASK_QUEUE, WORKFLOW_TYPES } from '../src/contract/names.js';
 import type { Logger } from '../src/security/logging.js';
 
 interface Reported {
@@ -12,12 +12,11 @@ interface Reported {
 }
 
 /** Counters of workflows by the queue of their worker: each is worth an alert. */
-const OF_FLOWS: Readonly<Record<string, { name: string; workflowType: string }>> = {
-  [PAYMENTS_TASK_QUEUE]: {
-    name: WORKER_COUNTERS.captureDeadlineNear,
-    workflowType: WORKFLOW_TYPES.authorizeAndCapture,
-  },
-  [BILLING_TASK_QUEUE]: { name: WORKER_COUNTERS.notificationsGivenUp, workflowType: WORKFLOW_TYPES.subscription },
+const OF_FLOWS: Readonly<Record<string, readonly { name: string; workflowType: string }[]>> = {
+  [PAYMENTS_TASK_QUEUE]: [
+    { name: WORKER_COUNTERS.captureDeadlineNear, workflowType: WORKFLOW_TYPES.authorizeAndCapture },
+    { name: WORKER_COUNTERS.notificationsGivenUp, workflowType: NOTIFICATIONS_WORKFLOW },
+  ],
 };
 
 /**
@@ -31,14 +30,12 @@ export function reportUnits({ logger, namespace, taskQueue, businessUnits }: Rep
   const tags = (businessUnit: string) => ({ business_unit: businessUnit, task_queue: taskQueue });
   const count = (businessUnit: string, because: HeldBackBecause, calls: 0 | 1): void =>
     heldBack.add(calls, { ...tags(businessUnit), because });
-  const ofFlows = OF_FLOWS[taskQueue];
   for (const businessUnit of businessUnits) {
     open.set(0, tags(businessUnit));
     for (const because of HELD_BACK_BECAUSE) count(businessUnit, because, 0);
-    if (ofFlows === undefined) continue;
-    const { name, workflowType } = ofFlows;
     // With the labels that the SDK adds to the counters of workflows: a series without them would be another one.
-    meter.createCounter(name).add(0, { namespace, taskQueue, workflowType, business_unit: businessUnit });
+    for (const { name, workflowType } of OF_FLOWS[taskQueue] ?? [])
+      meter.createCounter(name).add(0, { namespace, taskQueue, workflowType, business_unit: businessUnit });
   }
   return {
     circuit(businessUnit, isOpen) {

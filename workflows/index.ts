@@ -4,6 +4,7 @@ export { authorizeAndCapture } from './authorize-and-capture.js';
 export { listCards, removeCard } from './cards.js';
 export { charge } from './charge.js';
 export { credit } from './credit.js';
+export { notifications } from './notifications.js';
 export { parkedEvent } from './parked-event.js';
 export { paymentActions } from './payment-actions.js';
 export { resolvePending } from './resolve-pending.js';

@@ -13,6 +13,7 @@ import type {
   TransactionEvent,
   Outcome,
 } from '../src/contract/messages.js';
+import type { SentNotifications } from '../src/contract/notifications.js';
 import type { ParkedEventStatus } from '../src/contract/parked-event.js';
 import { QUERY_NAMES, SIGNAL_NAMES, UPDATE_NAMES } from '../src/contract/names.js';
 import type {
@@ -38,9 +39,12 @@ export const reauthorizeUpdate = defineUpdate<Outcome, [ReauthorizeCommand]>(UPD
 export const decideReviewUpdate = defineUpdate<Outcome, [DecideReview]>(UPDATE_NAMES.decideReview);
 /** The argument is typed `unknown` and parsed: no signal may wedge the flow (money rule 9). */
 export const transactionEventSignal = defineSignal<[unknown]>(SIGNAL_NAMES.transactionEvent);
+/** Parsed by the flow, as no signal may wedge it. */
+export const notifySignal = defineSignal<[unknown]>(SIGNAL_NAMES.notify);
 export const moveOnSignal = defineSignal(SIGNAL_NAMES.moveOn);
 export const statusQuery = defineQuery<FlowStatus | ParkedEventStatus>(QUERY_NAMES.status);
 export const explainQuery = defineQuery<string>(QUERY_NAMES.explain);
+export const notificationsQuery = defineQuery<SentNotifications>(QUERY_NAMES.notifications);
 
 export const pauseUpdate = defineUpdate<SubscriptionAnswer, [Pause]>(UPDATE_NAMES.pause);
 export const resumeUpdate = defineUpdate<SubscriptionAnswer, [Resume]>(UPDATE_NAMES.resume);

@@ -7,6 +7,8 @@ import {
   type PaymentActivities,
 } from '../src/contract/activities.js';
 import type { BillingActivities } from '../src/contract/billing-activities.js';
+import { NOTIFICATIONS_TASK_QUEUE } from '../src/contract/names.js';
+import type { NotificationActivities } from '../src/contract/notifications.js';
 
 /** The calls that carry an idempotency key. */
 export type PostActivities = Pick<PaymentActivities, KeyedActivity>;
@@ -127,14 +129,42 @@ export const refunds = proxyActivities<Pick<BillingActivities, 'refundBill'>>({
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
 });
 
-/** Delivered at least once, retried for as long as a merchant may take to repair their address. */
-export function notificationsWithin(retryBudgetMs: number): Pick<BillingActivities, 'notifyMerchant'> {
-  return proxyActivities<Pick<BillingActivities, 'notifyMerchant'>>({
+/** Three days: without a worker of its queue the flow stays open for it, and a payment must not do so for ever. */
+export const handing = proxyActivities<Pick<NotificationActivities, 'handOver'>>({
+  taskQueue: NOTIFICATIONS_TASK_QUEUE,
+  startToCloseTimeout: '10 seconds',
+  scheduleToCloseTimeout: '3 days',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
+  // It ends with its run: the next one hands over again what this one has not seen handed over.
+  cancellationType: ActivityCancellationType.ABANDON,
+  summary: 'Hand over what the merchant is to be told',
+});
+
+/** Retried until it answers: a worker reads it in its configuration. */
+export const endpoints = proxyActivities<Pick<NotificationActivities, 'endpointsOf'>>({
+  taskQueue: NOTIFICATIONS_TASK_QUEUE,
+  startToCloseTimeout: '10 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
+  summary: 'Ask who is to be told',
+});
+
+type Deliver = Pick<NotificationActivities, 'deliverNotification'>;
+
+/** One try: what follows must not wait for more. */
+export const firstDelivery = proxyActivities<Deliver>({
+  taskQueue: NOTIFICATIONS_TASK_QUEUE,
+  startToCloseTimeout: '20 seconds',
+  retry: { backoffCoefficient: 2, maximumAttempts: 1 },
+  summary: 'Notify the merchant',
+});
+
+/** Retried for as long as a merchant may take to repair their endpoint. */
+export function deliveryWithin(ms: number): Deliver {
+  return proxyActivities<Deliver>({
+    taskQueue: NOTIFICATIONS_TASK_QUEUE,
     startToCloseTimeout: '20 seconds',
-    scheduleToCloseTimeout: retryBudgetMs,
+    scheduleToCloseTimeout: ms,
     retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '1 hour' },
-    // The activity ends with its run, and the next run sends the same notification again.
-    cancellationType: ActivityCancellationType.ABANDON,
-    summary: 'Notify the merchant',
+    summary: 'Notify the merchant again',
   });
 }

@@ -131,7 +131,14 @@ async function beginWith(flow: FlowState, input: ParsedStoreCardInput, notes: Be
     return beginning(without, { cards: [] });
   }
   const { customerId, cards } = customer;
-  const created = await createPayment(flow, { ...input, customerId }, { storedCard: true });
+  const created = await createPayment(
+    flow,
+    { ...input, customerId },
+    {
+      storedCard: true,
+      ...(input.notify !== undefined && { notifyUrl: input.notify.url }),
+    },
+  );
   return beginning(created, { customerId, cards });
 }
 

@@ -2,7 +2,6 @@ import { allHandlersFinished, CancellationScope } from '@temporalio/workflow';
 import type { SubscriptionEnded } from '../src/contract/subscription-commands.js';
 import { billInThisRun, endRefused, endSubscription } from './billing/bill-in-this-run.js';
 import { checkBeforeBilling, continueSubscription, openSubscription } from './billing/open.js';
-import { deliverNotices } from './billing/outbox.js';
 import { type Billing, type Carried, carriedOf, type Unopened } from './billing/state.js';
 
 /**
@@ -31,12 +30,9 @@ async function story(flow: Billing, raw: unknown): Promise<SubscriptionEnded> {
   // The check has refused the subscription: this throws the failure.
   if (flow.failure !== undefined) return await endRefused(flow, flow.failure);
   for (;;) {
-    // Notices to the merchant leave beside the billing, which never waits for them.
-    const delivery = deliverNotices(flow);
     const end = await billInThisRun(flow);
-    if (end !== 'continues') return await endSubscription(flow, end, delivery);
+    if (end !== 'continues') return await endSubscription(flow, end);
 
-    await delivery.stop();
     // A command or a cancel that came meanwhile would be lost with the run: this run takes it first.
     if (flow.queue.length === 0 && allHandlersFinished() && !flow.isCancelled())
       return await continueSubscription(flow, raw, carriedOf(flow));

@@ -4,6 +4,7 @@ import { PAYMENT_STATUSES, WAITING_FOR } from '../contract/statuses.js';
 import { addDeployCommands, type DeployRequest } from './deploy-arguments.js';
 import { UsageError } from './errors.js';
 import type { ExportOptions } from './export.js';
+import { addNotificationCommands, type NotificationRequest } from './notification-arguments.js';
 import { EVENT_STATUSES, type EventStatus, type ListEventsOptions } from './events.js';
 import type { ListOptions } from './visibility-query.js';
 
@@ -17,6 +18,7 @@ export type Request =
   | { command: 'redrive'; json: boolean; file: string; rate: number; statement?: string; report?: string }
   /** `events` as options: every event that matches them. */
   | { command: 'events replay'; json: boolean; events: readonly string[] | EventOptions }
+  | NotificationRequest
   | DeployRequest;
 
 export type EventOptions = ListEventsOptions & { limit: number };
@@ -154,7 +156,9 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
       ask({ command: 'redrive', json: json(), file, rate, ...files });
     });
 
-  const events = program.command('events').description('webhooks that have found no flow');
+  const events = program
+    .command('events')
+    .description('webhooks that have found no flow, and what merchants were told');
   const withFilters = (command: Command): Command =>
     command
       .option('--stuck', 'only those that need an operator')
@@ -198,6 +202,7 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
       refuseNames(command, 'name the namespace in TEMPORAL_NAMESPACE');
       ask({ command: 'setup', json: json(), retentionDays });
     });
+  addNotificationCommands(program, events, { instantOf, json, ask, faults });
   addDeployCommands(program, { text, wholeOf, json, ask });
 }
 

@@ -10,6 +10,7 @@ import { replay, showEvents } from './event-commands.js';
 import { replayNamespace } from './replay.js';
 import { findFlow } from './find-flow.js';
 import { listFlows } from './list.js';
+import { runNotifications } from './notifications.js';
 import { setUp } from './setup.js';
 import { redrive } from './redrive.js';
 import { showFlow } from './show.js';
@@ -61,6 +62,9 @@ const KEYS = {
   export: 'needed',
   'events list': 'ifThere',
   'events replay': 'needed',
+  'events export': 'needed',
+  'notifications list': 'needed',
+  'notifications resend': 'needed',
   setup: 'notNeeded',
   'deploy status': 'notNeeded',
   'deploy drain': 'notNeeded',
@@ -91,6 +95,10 @@ async function run(engine: Engine, request: FlowRequest, options: CommandOptions
       return 0;
     case 'events replay':
       return await replay(engine, request, options);
+    case 'events export':
+    case 'notifications list':
+    case 'notifications resend':
+      return await runNotifications(engine, request, options);
     case 'setup':
       return await setUp(engine, request, options);
     case 'deploy status':

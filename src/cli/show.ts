@@ -88,7 +88,7 @@ function linkTo(uiUrl: string, namespace: string, { workflowId, runId }: Workflo
 /** Card and bills of a subscription as text; empty for other flows. */
 export function subscriptionFields({ subscription, currency }: FlowDetails): [string, string | undefined][] {
   if (subscription === undefined) return [];
-  const { card, nextBill, open, lastBilled, cancelAtPeriodEnd, undelivered } = subscription;
+  const { card, nextBill, open, lastBilled, cancelAtPeriodEnd } = subscription;
   const { billedPeriods, unpaidPeriods, missedPeriods } = subscription;
   const money = (amount: number): string =>
     moneyOf({ amount, ...(currency !== undefined && { currency }) }) ?? String(amount);
@@ -101,7 +101,6 @@ export function subscriptionFields({ subscription, currency }: FlowDetails): [st
     ['last billed', paid && `${paid} at ${time(lastBilled.billedAt)} UTC`],
     ['periods', `${billedPeriods} billed, ${unpaidPeriods} unpaid, ${missedPeriods} missed`],
     ['ends', cancelAtPeriodEnd ? 'with the present period' : undefined],
-    ['undelivered', undelivered === 0 ? undefined : `${undelivered} notifications`],
   ];
 }
 

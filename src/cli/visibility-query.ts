@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { WORKFLOW_TYPES } from '../contract/names.js';
+import { NOTIFICATIONS_WORKFLOW, WORKFLOW_TYPES } from '../contract/names.js';
 
 /** Filters of `list`. Empty lists and false mean: any. */
 export interface ListOptions {
@@ -20,7 +20,7 @@ export const OURS = 'TaskQueue STARTS_WITH "holdfast"';
  * A terminated flow counts as stuck, because nothing follows its money.
  */
 export function visibilityQuery(options: ListOptions, now: Date): string {
-  const clauses = [OURS, 'ExecutionStatus != "ContinuedAsNew"'];
+  const clauses = [OURS, `WorkflowType != '${NOTIFICATIONS_WORKFLOW}'`, 'ExecutionStatus != "ContinuedAsNew"'];
   if (options.open) clauses.push('ExecutionStatus = "Running"');
   if (options.stuck) {
     clauses.push(

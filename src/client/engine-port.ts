@@ -5,6 +5,7 @@ import { createBillingPort } from './billing-port.js';
 import { baseOf, described, eventsOf, latestResult, otherRuns, runsBefore } from './earlier-runs.js';
 import { createEventSink } from './event-sink.js';
 import { paymentOfHistory } from './ended-flow.js';
+import { handOver } from './hand-over.js';
 import { sentBefore } from './sent-before.js';
 
 interface Origins {
@@ -28,6 +29,7 @@ export function createEnginePort(client: Client): EnginePort {
 
   return {
     ...createBillingPort(client),
+    handOver: (call) => handOver(client, call),
     deliver: (workflowId, event) => sink.deliver(workflowId, event),
     endedFlow: (workflowId) => sink.endedFlow(workflowId),
     flowOfPayment: (paymentId) => sink.flowOfPayment(paymentId),

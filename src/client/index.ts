@@ -12,3 +12,6 @@ export type { EventPort, StopSignal } from '../contract/engine-port.js';
 export type { TransactionEvent } from '../contract/messages.js';
 export type { ParkedEventInput } from '../contract/parked-event.js';
 export type { ReadyCheck } from './ready-check.js';
+export { NotificationRejected, verifyNotification } from './verify-notification.js';
+export type { ReceivedNotification, VerifiedNotification, VerifyOptions } from './verify-notification.js';
+export type { Notification, NotificationType } from '../contract/notifications.js';

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { durationMs, businessUnitSchema, faultsOf, show } from '../contract/fields.js';
+import { durationMs, businessUnitSchema, faultsOf, notifySchema, show } from '../contract/fields.js';
+import { NOTIFICATION_TYPES } from '../contract/notifications.js';
+import { isNotificationSecret } from '../security/notification-signature.js';
 import { API_VERSIONS, type ApiVersion } from './schema.js';
 
 /** Text of a field in docs/configuration.md; `default` is Markdown, for fields whose schema has no default. */
@@ -15,6 +17,26 @@ const keySchema = z
   .min(1, 'must not be empty')
   .max(1000)
   .regex(/^[\x21-\x7e]*$/, 'holds a space, a line break or a character outside ASCII');
+
+/** The old and the new one sign while one replaces the other. */
+const secretsSchema = z
+  .array(z.string().refine(isNotificationSecret, 'is not whsec_ and the base64 of 24 to 64 bytes'))
+  .min(1)
+  .max(3);
+
+const notificationsSchema = z.strictObject({
+  endpoints: z
+    .array(
+      z.strictObject({
+        url: notifySchema.zod.shape.url,
+        types: z.array(z.enum(NOTIFICATION_TYPES)).min(1).exactOptional(),
+        secrets: secretsSchema.exactOptional(),
+      }),
+    )
+    .max(10)
+    .default([]),
+  secrets: secretsSchema.exactOptional(),
+});
 
 export const unitSchema = z.strictObject({
   appId: keySchema,
@@ -81,6 +103,12 @@ export const unitSchema = z.strictObject({
     description:
       'most calls that its service gets per second from all workers together; each of them takes an equal share (`HOLDFAST_WORKER_COUNT`). What is more waits, buyers first ([production.md](production.md#limits-of-a-service))',
     default: 'no limit',
+  }),
+  /** Who is told of its flows. */
+  notifications: notificationsSchema.exactOptional().register(unitFields, {
+    description:
+      'who is told of its flows: `{"endpoints":[{"url":"https://shop.example/hooks","types":["payment.succeeded"],"secrets":["whsec_…"]}],"secrets":["whsec_…"]}`. An endpoint without `types` gets all, one without `secrets` those of the unit; a unit without any `HOLDFAST_NOTIFY_SECRET` ([notifications.md](notifications.md))',
+    default: 'nobody, but the addresses that flows name themselves',
   }),
   /** Accepts unsigned and older events (API 1.0.1 and before). */
   legacyWebhooks: z.boolean().default(false).register(unitFields, {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type LostTime, showLostTime } from '../domain/lost-time.js';
 import type { BusinessUnit } from './business-units.js';
 import type { CodecConfig, Config, Settings } from './load.js';
+import { notifySettings, secretsOfUnit } from './notifications.js';
 import { codecSchema, configSchema, settingsSchema } from './schema.js';
 import { variableOf } from './variables.js';
 
@@ -60,6 +61,7 @@ function describeUnit(unit: BusinessUnit): string {
     `hold ${unit.holdDuration}`,
     ...Object.entries(unit.consentIdFields ?? {}).map(([provider, field]) => `consent id of ${provider} in ${field}`),
     ...(unit.voidAfterPartialCapture === true ? ['voids what a partial capture has left'] : []),
+    ...(unit.notifications?.endpoints ?? []).map(({ url }) => `tells ${url}`),
     ...(unit.legacyWebhooks ? ['legacy webhooks'] : []),
   ];
   return `business unit ${unit.name}: ${facts.join(', ')}`;
@@ -73,8 +75,9 @@ function isSet(secret: unknown): string {
 export function secretsOf(config: Settings | Config | CodecConfig): string[] {
   if ('codecToken' in config) return [config.codecToken, config.codecUiCapability];
   if (!('businessUnits' in config)) return [];
-  const { businessUnits, notifySecret, referenceBookUrl } = config;
+  const { businessUnits, referenceBookUrl } = config;
+  const notifying = [...notifySettings(config).units.values()].flatMap(secretsOfUnit);
   const keys = [...businessUnits.values()].flatMap((unit) => [unit.privateKey, ...unit.previousPrivateKeys]);
   const password = referenceBookUrl === undefined ? undefined : new URL(referenceBookUrl).password;
-  return [...keys, notifySecret ?? '', password ?? '', decodeURIComponent(password ?? '')].filter(Boolean);
+  return [...keys, ...notifying, password ?? '', decodeURIComponent(password ?? '')].filter(Boolean);
 }

@@ -8,3 +8,4 @@ export {
   type Config,
   type Settings,
 } from './load.js';
+export { notifySettings } from './notifications.js';

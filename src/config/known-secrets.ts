@@ -9,12 +9,12 @@ export const DEMO_SECRETS = {
   encryptionKey: 'aG9sZGZhc3QtZGVtby1rZXktdGhhdC1hbGwta25vdyE=',
   codecToken: 'holdfast-demo-codec-token',
   codecUiCapability: 'holdfast-demo-codec-capability',
-  notifySecret: 'holdfast-demo-notify-secret',
+  notifySecret: 'whsec_aG9sZGZhc3QtZGVtby1ub3RpZnktc2VjcmV0',
 } as const;
 
 interface Secrets {
   keyRing: KeyRing | undefined;
-  notifySecret?: string | undefined;
+  notifySecrets?: readonly string[] | undefined;
   codecToken?: string | undefined;
   codecUiCapability?: string | undefined;
 }
@@ -32,11 +32,14 @@ export function findKnownSecrets(secrets: Secrets): string[] {
     .map((id) => say(`HOLDFAST_ENCRYPTION_KEYS: key "${id}"`, 'deploy/demo.env', 'k1:$(openssl rand -base64 32)'));
   const others = (
     [
-      ['HOLDFAST_NOTIFY_SECRET', secrets.notifySecret, DEMO_SECRETS.notifySecret, 'deploy/demo.env'],
-      ['HOLDFAST_NOTIFY_SECRET', secrets.notifySecret, EMBEDDED_NOTIFY_SECRET, 'npm start'],
       ['HOLDFAST_CODEC_TOKEN', secrets.codecToken, DEMO_SECRETS.codecToken, 'deploy/demo.env'],
       ['HOLDFAST_CODEC_UI_CAPABILITY', secrets.codecUiCapability, DEMO_SECRETS.codecUiCapability, 'deploy/demo.env'],
     ] as const
   ).flatMap(([name, given, known, where]) => (given === known ? [say(name, where, HEX)] : []));
-  return [...keys, ...others];
+  return [...keys, ...others, ...(secrets.notifySecrets ?? []).flatMap(knownNotifySecret)];
+}
+
+function knownNotifySecret(secret: string): string[] {
+  const where = { [DEMO_SECRETS.notifySecret]: 'deploy/demo.env', [EMBEDDED_NOTIFY_SECRET]: 'npm start' }[secret];
+  return where === undefined ? [] : [say('HOLDFAST_NOTIFY_SECRET', where, 'whsec_$(openssl rand -base64 32)')];
 }

@@ -10,6 +10,7 @@ import { findWeakKeys, parseBusinessUnits, SANDBOX_UNITS, type BusinessUnit } fr
 import { buildIdOf } from './deployment.js';
 import { findKnownSecrets } from './known-secrets.js';
 import { codecSchema, configSchema, EMBEDDED_NOTIFY_SECRET, type settingsSchema } from './schema.js';
+import { endpointFaults, notifySettings, secretsOfUnit } from './notifications.js';
 import { readReferenceBookUrl } from './reference-book.js';
 import { readStatement } from './restored.js';
 import { variableOf } from './variables.js';
@@ -34,6 +35,8 @@ export interface Config extends ConfigVariables, EncryptionSettings {
   /** undefined: there is no reference book. */
   referenceBookUrl?: string;
   businessUnits: ReadonlyMap<string, BusinessUnit>;
+  notifyHosts: string[];
+  notifyPrivate: boolean;
   /** What the payment service says of the lost time of `restoredTo`. */
   restoredStatement?: Statement;
 }
@@ -78,7 +81,7 @@ const EMBEDDED_STOP_SECONDS = 5;
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const faults: string[] = [];
   const { sources, ...settings } = readEnvironment(configSchema, env, faults);
-  const { embedded, environment, apiBaseUrl, notifySecret, ports } = settings;
+  const { embedded, environment, apiBaseUrl, ports } = settings;
   const live = environment === 'live';
   const address = configSchema.shape.apiBaseUrl;
   if (!embedded && textOf(address, env) === undefined) faults.push(sayNotSet(address));
@@ -92,16 +95,23 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const referenceBookUrl = readReferenceBookUrl(sources, faults);
   const restoredStatement = readStatement(sources.restoredStatementFile, settings.restoredTo, faults);
   const keyRing = readKeyRing(sources.encryptionKeys, settings, faults);
-  if (live && !embedded) faults.push(...findKnownSecrets({ keyRing, notifySecret }));
+  const notifying = {
+    ...(embedded && { notifySecrets: [EMBEDDED_NOTIFY_SECRET] }),
+    notifyHosts: embedded ? ['127.0.0.1', 'localhost'] : [],
+    notifyPrivate: embedded,
+    ...settings,
+    businessUnits,
+  };
+  faults.push(...endpointFaults(notifySettings(notifying)).map((fault) => `${UNITS}: ${fault}`));
+  const notifySecrets = [...notifySettings(notifying).units.values()].flatMap(secretsOfUnit);
+  if (live && !embedded) faults.push(...findKnownSecrets({ keyRing, notifySecrets }));
   return {
     apiBaseUrl: `http://127.0.0.1:${ports.sandbox}`,
     // Refused for `live`: otherwise anyone with access to Temporal could send real money.
     plainPayloads: live ? 'refuse' : 'accept',
     stopSeconds: embedded ? EMBEDDED_STOP_SECONDS : STOP_SECONDS,
-    ...(embedded && { notifySecret: EMBEDDED_NOTIFY_SECRET }),
-    ...settings,
+    ...notifying,
     ...(buildId !== undefined && { buildId }),
-    businessUnits,
     ...(referenceBookUrl !== undefined && { referenceBookUrl }),
     ...(restoredStatement !== undefined && { restoredStatement }),
     ...completeEncryption(keyRing, settings, faults),

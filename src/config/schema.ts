@@ -1,17 +1,17 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { show } from '../contract/fields.js';
+import { isNotificationSecret } from '../security/notification-signature.js';
 import { LOG_LEVELS } from '../security/logging.js';
 import { isAddressRange, SERVICE_SENDERS } from '../security/senders.js';
 import { LONGEST_WAIT_MS } from '../contract/engine-port.js';
 import { buildId, controllerBuildId, deploymentName } from './deployment.js';
 import { referenceBookUrl, referenceBookUrlFile } from './reference-book.js';
 import { restoredStatementFile, restoredTo } from './restored.js';
-import { variables } from './variables.js';
+import { listOf, variables } from './variables.js';
 
 /** Signing secret under `npm start`; publicly known. */
-export const EMBEDDED_NOTIFY_SECRET = 'embedded-notify-secret';
+export const EMBEDDED_NOTIFY_SECRET = 'whsec_bm90aWZ5LXNlY3JldC1vZi1ucG0tc3RhcnQ=';
 
 export const API_VERSIONS = ['1.0.0', '1.1.0', '1.2.0', '1.3.0'] as const;
 export type ApiVersion = (typeof API_VERSIONS)[number];
@@ -29,17 +29,6 @@ const positive = z
   .string()
   .regex(/^[1-9]\d{0,5}$/, 'use a whole number from 1 to 999999')
   .transform(Number);
-/** A comma-separated list. `hint` follows the faulty entry. An empty entry is left out, unless `withEmpty`. */
-const listOf = (isEntry: (entry: string) => boolean, hint: string, { withEmpty = false } = {}) =>
-  z
-    .string()
-    .transform((text) =>
-      text
-        .split(',')
-        .map((entry) => entry.trim())
-        .filter((entry) => withEmpty || entry !== ''),
-    )
-    .pipe(z.array(z.string().refine(isEntry, { error: ({ input }) => `${show(input)} ${hint}` })));
 const NO_ADDRESS = 'is neither an address nor a range, such as 203.0.113.0/24';
 const address = z
   .url({ protocol: /^https?$/, error: 'use an address such as https://api.example.com', abort: true })
@@ -168,18 +157,44 @@ export const configSchema = settingsSchema.extend({
       '`refuse`: a start or a command that came without encryption is `InvalidInput`, and nothing is sent. Flows that were taken before go on',
     default: '`accept`; `refuse` for `live`',
   }),
-  /** Signs notifications to merchants. */
-  notifySecret: z
-    .string()
-    .min(16, 'is shorter than 16 characters; make one with openssl rand -hex 32')
+  /** Sign notifications to merchants: the old and the new one while one replaces the other. */
+  notifySecrets: listOf(
+    isNotificationSecret,
+    'is not whsec_ and the base64 of 24 to 64 bytes; make one with whsec_$(openssl rand -base64 32)',
+    {
+      secret: true,
+    },
+  )
     .exactOptional()
     .register(variables, {
       name: 'HOLDFAST_NOTIFY_SECRET',
       readBy: 'worker',
       description:
-        'Signs what merchants are told of their subscriptions, 16 characters or more. Without it a subscription with `notify` is refused. `npm start`: `embedded-notify-secret`',
+        'Signs what merchants are told, by Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes; two by a comma both sign. For business units without secrets of their own ([notifications.md](notifications.md)). `npm start` has one that everybody knows',
+      example: 'whsec_$(openssl rand -base64 32)',
       secret: true,
     }),
+  /** Hosts of the addresses that flows may name themselves. */
+  notifyHosts: listOf(
+    (entry) => /^(\*\.)?[A-Za-z0-9.:[\]-]+$/.test(entry),
+    'is no host, such as shop.example or *.shop.example',
+  )
+    .exactOptional()
+    .register(variables, {
+      name: 'HOLDFAST_NOTIFY_HOSTS',
+      readBy: 'worker',
+      description:
+        'Hosts to which the `notify.url` of a flow may point, by commas: `shop.example`, or `*.shop.example` for all below it. The endpoints of a business unit need no entry',
+      default: 'none: a flow with `notify` is refused. `127.0.0.1,localhost` with `npm start`',
+    }),
+  /** Whether merchants may be told at private addresses. */
+  notifyPrivate: flag.exactOptional().register(variables, {
+    name: 'HOLDFAST_NOTIFY_PRIVATE',
+    readBy: 'worker',
+    description:
+      '`1`: merchants may be told at private, loopback and link-local addresses. Otherwise no name that resolves to one is connected to',
+    default: '`0`; `1` with `npm start`',
+  }),
   /** Build id of the deployed code, used to route flows once it is current. undefined: workers are not versioned. */
   buildId,
   deploymentName,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { show } from '../contract/fields.js';
 
 /** Texts of a variable, used in faults, at the start of a process and in docs/configuration.md. */
 export interface Variable {
@@ -23,3 +24,15 @@ export function variableOf(schema: z.core.$ZodType): Variable {
   if (variable === undefined) throw new Error('A setting was declared without its variable');
   return variable;
 }
+
+/** A comma-separated list. `hint` follows the faulty entry, or no entry if it is secret. An empty one is left out, unless `withEmpty`. */
+export const listOf = (isEntry: (entry: string) => boolean, hint: string, { withEmpty = false, secret = false } = {}) =>
+  z
+    .string()
+    .transform((text) =>
+      text
+        .split(',')
+        .map((entry) => entry.trim())
+        .filter((entry) => withEmpty || entry !== ''),
+    )
+    .pipe(z.array(z.string().refine(isEntry, { error: ({ input }) => (secret ? hint : `${show(input)} ${hint}`) })));

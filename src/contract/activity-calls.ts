@@ -34,6 +34,8 @@ export interface PaymentTerms {
   storedCard?: true;
   /** ms after the authorization. Refused if the unit's holds are too short for it. */
   captureDeadlineMs?: number;
+  /** The flow's own address for notifications. Refused if nothing may be sent there. */
+  notifyUrl?: string;
 }
 
 export interface CreatePaymentCall extends KeyedCall {

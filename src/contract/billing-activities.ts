@@ -16,7 +16,6 @@ export interface BillingActivities {
   /** State of an attempt whose flow was started by another run. */
   readAttempt(workflowId: string): Promise<FlowReading>;
   refundBill(call: RefundOfPayment): Promise<RefundReading>;
-  notifyMerchant(call: NotifyCall): Promise<void>;
 }
 
 export interface OpenSubscriptionCall {
@@ -24,7 +23,7 @@ export interface OpenSubscriptionCall {
   now: number;
 }
 /** All faults at once, including those of calendar, card and customer. */
-export type OpenedSubscription = { faults: string[] } | { last4Digits?: string };
+export type OpenedSubscription = { faults: string[] } | { last4Digits?: string; notifies?: true };
 
 export interface PlanBillingCall {
   plan: BillingPlan;
@@ -39,6 +38,7 @@ export interface PlanBillingCall {
   previous: DunningState | undefined;
   /** Last paid period. */
   lastPaid: number | undefined;
+  businessUnit?: string;
 }
 export interface PlannedBill {
   period: number;
@@ -56,6 +56,8 @@ export interface PlannedBilling {
   ahead?: { bill: PlannedBill; next?: Period };
   /** Set if no period follows: when the last paid period ends. */
   endsAt?: number;
+  /** Its business unit has endpoints for notifications. */
+  notifies?: true;
 }
 
 export interface ClassifyAttemptCall {
@@ -173,34 +175,3 @@ export type DunningStep =
   /** `cutShort`: the next period's bill left less time to act than the policy grants. */
   | { do: 'wait'; for: Exclude<Hold, 'outcome'>; giveUpAt: number; cutShort?: true }
   | { do: 'giveUp'; effect: OnGivenUp };
-
-/** One notification to the merchant. Every repeat has the same `id`. */
-export interface Notice {
-  id: string;
-  type: NoticeType;
-  /** ISO 8601 UTC. */
-  at: string;
-  data: Record<string, unknown>;
-}
-export const NOTICE_TYPES = [
-  'subscription.billed',
-  'subscription.declined',
-  'subscription.past_due',
-  'subscription.card_needed',
-  'subscription.unpaid',
-  'subscription.missed',
-  'subscription.paused',
-  'subscription.resumed',
-  'subscription.ended',
-] as const;
-export type NoticeType = (typeof NOTICE_TYPES)[number];
-
-/** Failure types of notifications that are not retried. */
-export const NOTICE_REFUSED = 'NoticeRefused';
-export const ADDRESS_GONE = 'AddressGone';
-
-export interface NotifyCall {
-  businessUnit: string;
-  url: string;
-  notice: Notice;
-}

@@ -1,3 +1,4 @@
+import type { HandOver } from './notifications.js';
 import type { TransactionEvent, Outcome } from './messages.js';
 import type { ParkedEventInput } from './parked-event.js';
 import type { PaymentRecord, SentBefore } from './records.js';
@@ -84,6 +85,8 @@ export interface EnginePort extends EventPort {
    * A repeated `commandId` refunds once.
    */
   refund(call: RefundOfPayment): Promise<RefundReading>;
+  /** Gives notifications to the flow that sends them. The same may be given again: it is sent once. */
+  handOver(call: HandOver): Promise<void>;
 }
 
 /** Result of the latest completed run under a workflow id. */

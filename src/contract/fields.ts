@@ -119,6 +119,11 @@ export const priceSchema = new SharedSchema(
 );
 
 /** The buyer's IP address, without zone id. */
+/** An address that is told besides the endpoints of the business unit. */
+export const notifySchema = new SharedSchema(
+  z.strictObject({ url: z.url({ protocol: /^https?$/, error: 'is not an http or https address' }).max(2_048) }),
+);
+
 export const ipAddressSchema = new SharedSchema(
   z.string().pipe(
     // A copy, because `z.ipv4()` writes to zod's own pattern, which is frozen where workflows share it.

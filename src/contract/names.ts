@@ -9,6 +9,9 @@ export const PAYMENTS_TASK_QUEUE = 'holdfast';
 /** Task queue of subscriptions, separate so that a burst of renewals can't slow a checkout. */
 export const BILLING_TASK_QUEUE = 'holdfast-billing';
 
+/** Task queue of activities only, which tell merchants: an endpoint that is slow takes no place of a payment's calls. */
+export const NOTIFICATIONS_TASK_QUEUE = 'holdfast-notifications';
+
 /** Activity of a merchant's own worker: asks a flow for its outcome (see `workflows/as-children.ts`). */
 export const ASK_FLOW_ACTIVITY = 'holdfastAskFlow';
 
@@ -29,6 +32,9 @@ export const WORKFLOW_TYPES = {
   subscription: 'subscription',
 } as const;
 export type WorkflowType = (typeof WORKFLOW_TYPES)[keyof typeof WORKFLOW_TYPES];
+
+/** Type of the flow that sends notifications. No caller starts it, and it moves no money. */
+export const NOTIFICATIONS_WORKFLOW = 'notifications';
 
 export const UPDATE_NAMES = {
   outcome: 'outcome',
@@ -52,11 +58,14 @@ export const SIGNAL_NAMES = {
   transactionEvent: 'transactionEvent',
   /** No payload. A subscription that only waits continues as new at once, on the version that gets new work. */
   moveOn: 'moveOn',
+  /** More for the flow `notifications` to send. */
+  notify: 'notify',
 } as const;
 
 export const QUERY_NAMES = {
   status: 'status',
   explain: 'explain',
+  notifications: 'notifications',
 } as const;
 
 /** Memo keys. The values are encrypted, the keys are not. */
@@ -134,6 +143,11 @@ export function cardWorkflowId(customerId: string, commandId: string): string {
 /** Workflow id of a subscription. */
 export function subscriptionWorkflowId(reference: string): string {
   return `subscription-${reference}`;
+}
+
+/** Workflow id of the flow that sends what the flow `workflowId` has to tell. */
+export function notificationsWorkflowId(workflowId: string): string {
+  return `notifications-${workflowId}`;
 }
 
 /** Reference of the payment of one attempt to bill. Period and attempt count from 1. */
@@ -231,4 +245,6 @@ export interface FailureDetails {
   referenceBook?: 'unreachable' | 'taken';
   /** Transactions that an earlier run may have made: until their origin is known, `notExecuted` is not allowed. */
   ambiguousIds?: string[];
+  /** The call's business unit has endpoints for notifications. */
+  notifies?: true;
 }

@@ -7,6 +7,7 @@ import {
   currencySchema,
   customerIdSchema,
   ipAddressSchema,
+  notifySchema,
   priceSchema,
   referenceSchema,
   uuidSchema,
@@ -117,6 +118,8 @@ const paymentFields = {
   amount: amountSchema.zod,
   currency: currencySchema.zod,
   businessUnit: businessUnitSchema.zod.default('default'),
+  /** An address of this flow's own, told besides the endpoints of its business unit. */
+  notify: notifySchema.zod.optional(),
   statementSoftDescriptor: code.optional(),
   customerId: customerIdSchema.zod.optional(),
   order: z

@@ -36,6 +36,8 @@ export interface PaymentRecord {
   ofEarlierFlow?: true;
   /** A restore may have lost what the flow did before this was read. */
   afterRestore?: true;
+  /** Its business unit has endpoints for notifications. */
+  notifies?: true;
 }
 
 /** What the runs before a reset have sent and been told for the holds of a flow. Only histories tell that. */

@@ -30,6 +30,8 @@ export const PAYMENT_STATUSES = [
   'parked',
   'delivered',
   'unclaimed',
+  /** Notifications: one was given up. */
+  'undelivered',
   /** The flow failed with a typed failure before any money moved. */
   'refused',
   'cancelled',

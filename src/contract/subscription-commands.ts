@@ -168,8 +168,6 @@ export interface SubscriptionView {
   unpaidPeriods: number;
   missedPeriods: number;
   lastBilled?: BilledPeriod;
-  /** Notifications that the merchant's address has not accepted: waiting or given up. */
-  undelivered: number;
 }
 
 export interface SubscriptionBase extends SubscriptionView {

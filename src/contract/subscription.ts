@@ -6,6 +6,7 @@ import {
   businessUnitSchema,
   currencySchema,
   customerIdSchema,
+  notifySchema,
   show,
   uuidSchema,
 } from './fields.js';
@@ -110,9 +111,7 @@ export const subscriptionInputSchema = new SharedSchema(
       dunning: dunningSchema.optional(),
       /** Spreads bills of the same minute over this long, never past their local day. At most 6 hours. */
       jitter: durationSchema.zod.default('15 minutes'),
-      notify: z
-        .strictObject({ url: z.url({ protocol: /^https?$/, error: 'is not an http or https address' }).max(2_048) })
-        .optional(),
+      notify: notifySchema.zod.optional(),
       businessUnit: businessUnitSchema.zod.default('default'),
       statementSoftDescriptor: z.string().min(1).max(255).optional(),
     })

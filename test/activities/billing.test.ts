@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { createBillingActivities, type NotifyDeps } from '../../activities/billing.js';
+import { createBillingActivities } from '../../activities/billing.js';
+import type { NotifySettings } from '../../src/security/notify-settings.js';
+import { tellingOf } from '../support/telling.js';
 import type { EnginePort } from '../../src/contract/engine-port.js';
 import type { SubscriptionInput } from '../../src/contract/subscription.js';
 import type { BillingActivities, OpenedSubscription } from '../../src/contract/billing-activities.js';
 import { type ApiVersion, createDispatcher, ProviderClient } from '../../src/provider/index.js';
 import { customerWithCard } from '../support/subscriptions.js';
-import { until } from '../support/until.js';
 import { startTestSandbox, type TestSandbox } from '../sandbox/support/sandbox.js';
 
 const NOW = Date.UTC(2027, 0, 15);
@@ -26,9 +24,8 @@ afterAll(async () => {
   await sandbox.close();
 });
 
-interface Around extends Partial<NotifyDeps> {
-  /** How often the engine has tried. */
-  attempt?: number;
+interface Around {
+  notifications?: NotifySettings;
   apiVersion?: ApiVersion;
   privateKey?: string;
 }
@@ -39,15 +36,13 @@ function providerOf({ apiVersion = '1.3.0', privateKey = 'sandbox-private-key' }
 }
 
 async function run<Answer>(call: (activities: BillingActivities) => Promise<Answer>, around: Around = {}) {
-  const { notifySecret, notifyOverHttp = true, attempt = 1 } = around;
   const activities = createBillingActivities({
     providers: new Map([['default', providerOf(around)]]),
     engine: {} as EnginePort,
     now: () => NOW,
-    notifySecret,
-    notifyOverHttp,
+    notifications: around.notifications ?? tellingOf(),
   });
-  const environment = new MockActivityEnvironment({ attempt }, { logger: QUIET });
+  const environment = new MockActivityEnvironment({}, { logger: QUIET });
   return (await environment.run(async () => await call(activities))) as Answer;
 }
 
@@ -78,13 +73,14 @@ describe('a new subscription', () => {
     const url = 'http://merchant.example/hook';
     const faults = await opened(
       { customerId: randomUUID(), token: randomUUID(), anchor: '2026-12-31', notify: { url } },
-      { notifyOverHttp: false },
+      { notifications: { ...tellingOf([], []), overHttp: false } },
     );
     expect(faults).toEqual({
       faults: [
         expect.stringMatching(/^anchor: 2026-12-31 is in the past/),
-        expect.stringMatching(/^notify: no HOLDFAST_NOTIFY_SECRET/),
         expect.stringMatching(/^notify\.url: .* is not an https address/),
+        expect.stringMatching(/^notify: nothing could be signed/),
+        expect.stringMatching(/^notify\.url: HOLDFAST_NOTIFY_HOSTS does not name merchant.example/),
         expect.stringMatching(/^customerId: /),
         expect.stringMatching(/^token: /),
       ],
@@ -92,9 +88,9 @@ describe('a new subscription', () => {
   });
 
   test('is refused an address for notifications to which nothing could be sent', async () => {
-    const url = 'https://user:word@merchant.example/hook';
-    expect(await opened({ notify: { url } }, { notifySecret: 'a secret' })).toEqual({
-      faults: [expect.stringMatching(/^notify\.url: carries a user name/)],
+    const url = 'https://user:word@merchant.test/hook';
+    expect(await opened({ notify: { url } })).toEqual({
+      faults: [expect.stringMatching(/^notify\.url: .* carries a user name/)],
     });
   });
 
@@ -115,38 +111,3 @@ describe('a new subscription', () => {
     await expect(opened({}, { privateKey: 'wrong' })).rejects.toMatchObject({ type: 'CredentialsRejected' });
   });
 });
-
-test.each([
-  [1, 15_000],
-  [4, 60_000],
-  [1_000, 3_600_000],
-])(
-  'addresses that do not answer take a share of a worker, and what waits at try %i comes back after %i ms',
-  async (attempt, delayMs) => {
-    const server = createServer(() => undefined);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-    let arrived = 0;
-    server.on('request', () => (arrived += 1));
-    const notice = { id: 'club-7:1', type: 'subscription.billed' as const, at: new Date(NOW).toISOString(), data: {} };
-    const refusals = await run(
-      async (activities) => {
-        const send = async (): Promise<unknown> =>
-          await activities.notifyMerchant({ businessUnit: 'default', url, notice }).catch((error: unknown) => error);
-        const sent = Array.from({ length: 8 }, send);
-        await until(
-          async () => arrived,
-          (count) => count === 8,
-        );
-        const late = await send();
-        server.closeAllConnections();
-        await Promise.all(sent);
-        return late;
-      },
-      { notifySecret: 'a secret', attempt },
-    );
-    expect(refusals).toMatchObject({ message: expect.stringContaining('put off'), nextRetryDelay: delayMs });
-    server.close();
-  },
-);

@@ -157,7 +157,7 @@ describe('a call that this worker can not decode', () => {
     });
   });
 
-  const billing = createBillingActivities({ ...DEPS, notifyOverHttp: true });
+  const billing = createBillingActivities(DEPS);
   test.each(Object.entries(billing) as typeof payments)(
     'of %s fails in a way that is tried again',
     async (_name, activity) => {

@@ -158,6 +158,7 @@ const STRICT_ENGINE: EnginePort = {
   taskWasLost: () => Promise.reject(new Error('taskWasLost was not expected')),
   readFlow: () => Promise.reject(new Error('readFlow was not expected')),
   refund: () => Promise.reject(new Error('refund was not expected')),
+  handOver: () => Promise.reject(new Error('handOver was not expected')),
 };
 
 /** An activity's failure, as its workflow would see it. */

@@ -3,7 +3,7 @@ import { parseRequest } from '../../src/cli/arguments.js';
 import { holdfast } from './command.js';
 
 const COMMANDS =
-  'list, show, explain, export, redrive, events list, events replay, setup, deploy status, deploy drain, replay';
+  'list, show, explain, export, redrive, events list, events replay, events export, setup, notifications list, notifications resend, deploy status, deploy drain, replay';
 
 describe('the command line', () => {
   test('of list is read with its defaults', () => {

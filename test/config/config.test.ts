@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { describe as group, expect, test } from 'vitest';
 import { describe, loadCodecConfig, loadConfig, secretsOf, SECRET_FILES } from '../../src/config/index.js';
 import { DEMO_SECRETS } from '../../src/config/known-secrets.js';
+import { EMBEDDED_NOTIFY_SECRET } from '../../src/config/schema.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { key, UNITS, env, units, faultsOf } from './support.js';
 
@@ -85,7 +86,8 @@ group('loadConfig', () => {
   test.each([
     ['an address to bind to that is a name', 'HOLDFAST_BIND_ADDRESS', 'example.com'],
     ['an address to bind to with a port', 'HOLDFAST_BIND_ADDRESS', '127.0.0.1:80'],
-    ['a notification secret of 15 characters', 'HOLDFAST_NOTIFY_SECRET', 'x'.repeat(15)],
+    ['a notification secret that is none', 'HOLDFAST_NOTIFY_SECRET', 'x'.repeat(15)],
+    ['a host of notifications with a path', 'HOLDFAST_NOTIFY_HOSTS', 'shop.example/hooks'],
     ['a sender that is a name', 'HOLDFAST_WEBHOOK_SENDERS', 'service,api.example.com'],
     ['a sender with too long a prefix', 'HOLDFAST_WEBHOOK_SENDERS', '203.0.113.0/33'],
     ['a proxy that is no range', 'HOLDFAST_TRUSTED_PROXIES', '10.0.0.1,10.0.0'],
@@ -99,8 +101,16 @@ group('loadConfig', () => {
     for (const address of ['127.0.0.1', '0.0.0.0', '::1', 'localhost']) {
       expect(loadConfig(env({ HOLDFAST_BIND_ADDRESS: address })).bindAddress).toBe(address);
     }
-    const notifySecret = 'x'.repeat(16);
-    expect(loadConfig(env({ HOLDFAST_NOTIFY_SECRET: notifySecret }))).toMatchObject({ notifySecret });
+    const notifySecrets = [1, 2].map((byte) => `whsec_${Buffer.alloc(24, byte).toString('base64')}`);
+    const notify = {
+      HOLDFAST_NOTIFY_SECRET: notifySecrets.join(),
+      HOLDFAST_NOTIFY_HOSTS: 'shop.example,*.shop.example',
+    };
+    expect(loadConfig(env(notify))).toMatchObject({
+      notifySecrets,
+      notifyHosts: ['shop.example', '*.shop.example'],
+      notifyPrivate: false,
+    });
     const senders = { HOLDFAST_WEBHOOK_SENDERS: '203.0.113.0/32, 2001:db8::1', HOLDFAST_TRUSTED_PROXIES: '10.0.0.0/8' };
     expect(loadConfig(env(senders))).toMatchObject({
       webhookSenders: ['203.0.113.0/32', '2001:db8::1'],
@@ -125,7 +135,7 @@ group('loadConfig', () => {
       old: { appId: 'app-2', privateKey: 'sandbox-private-key' },
     };
     const short = { default: { appId: 'app-1', privateKey, previousPrivateKeys: ['fifteen-letters'] } };
-    const notify = { HOLDFAST_NOTIFY_SECRET: 'embedded-notify-secret' };
+    const notify = { HOLDFAST_NOTIFY_SECRET: EMBEDDED_NOTIFY_SECRET };
     const live = (changes: Record<string, string>) =>
       faultsOf(() =>
         loadConfig(
@@ -151,7 +161,7 @@ group('loadConfig', () => {
       'is that of deploy/demo.env, which everybody knows; HOLDFAST_ENVIRONMENT="live" takes one of your own';
     expect(live(demo)).toEqual([
       `HOLDFAST_ENCRYPTION_KEYS: key "old": ${whatToDo}: k1:$(openssl rand -base64 32)`,
-      `HOLDFAST_NOTIFY_SECRET: ${whatToDo}: $(openssl rand -hex 32)`,
+      `HOLDFAST_NOTIFY_SECRET: ${whatToDo}: whsec_$(openssl rand -base64 32)`,
     ]);
     const codec = {
       HOLDFAST_ENCRYPTION_KEYS: `demo:${encryptionKey}`,

@@ -4,6 +4,8 @@ import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { createActivities } from '../../activities/index.js';
 import { createBillingActivities } from '../../activities/billing.js';
+import { createNotificationActivities } from '../../activities/notifications.js';
+import { NOTIFICATION_TYPES, NOTIFICATIONS_FLOW } from '../../src/contract/notifications.js';
 import * as names from '../../src/contract/names.js';
 import { FLOWS } from '../../src/contract/flows.js';
 import { commandSequence, idempotencyKey, KEYED_OPERATIONS } from '../../src/contract/idempotency.js';
@@ -43,9 +45,9 @@ function durableSurface(): object {
   const ofCard = { customerId: 'customer-1', commandId: 'remove-1', businessUnit: 'default', token: TOKEN };
   const none = { providers: new Map(), engine: {}, now: Date.now } as never;
   return {
-    taskQueues: [names.PAYMENTS_TASK_QUEUE, names.BILLING_TASK_QUEUE],
+    taskQueues: [names.PAYMENTS_TASK_QUEUE, names.BILLING_TASK_QUEUE, names.NOTIFICATIONS_TASK_QUEUE],
     deployment: names.DEPLOYMENT_NAME,
-    workflows: names.WORKFLOW_TYPES,
+    workflows: { ...names.WORKFLOW_TYPES, notifications: names.NOTIFICATIONS_WORKFLOW },
     updates: names.UPDATE_NAMES,
     signals: names.SIGNAL_NAMES,
     queries: names.QUERY_NAMES,
@@ -58,6 +60,10 @@ function durableSurface(): object {
     activities: Object.keys(createActivities(none)).toSorted(),
     ownActivities: [names.ASK_FLOW_ACTIVITY],
     billingActivities: Object.keys(createBillingActivities(none)).toSorted(),
+    notificationActivities: Object.keys(
+      createNotificationActivities({ ...(none as object), notifications: { toPrivate: true } } as never),
+    ).toSorted(),
+    notificationTypes: NOTIFICATION_TYPES,
     keys: KEYED_OPERATIONS.map((operation) => idempotencyKey('payment-order-1001', operation, 1)),
     commandSequence: commandSequence('command-1'),
     attemptReference: names.attemptReference('club-7', 12, 3),
@@ -75,6 +81,7 @@ function durableSurface(): object {
       resolving.fingerprint,
       acting.workflowId,
       acting.fingerprint,
+      NOTIFICATIONS_FLOW.workflowId({ workflowId: 'payment-order-1001' }),
       FLOWS.parkedEvent.workflowId({ event: { hash: 'ab'.repeat(32) } } as never),
       remembered('removeCard', { ...ofCard, customerId: ID }).workflowId,
       remembered('removeCard', ofCard).workflowId,

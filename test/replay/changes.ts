@@ -38,4 +38,22 @@ export const RELEASE_CHANGES: readonly (Change & { release: string })[] = [];
 export const CHANGED_EVERYWHERE: readonly (Pick<Change, 'path' | 'now' | 'why'> & { before?: Plain })[] = [
   { path: 'heartbeatTimeout', now: 10_000, why: 'A read that was lost with its worker is made again within seconds.' },
   { path: 'startToCloseTimeout', before: 20_000, now: 300_000, why: 'A look-up may read the histories of years.' },
+  {
+    path: 'input[0].businessUnit',
+    now: 'default',
+    why: 'The calendar says whether the unit has endpoints to be told.',
+  },
+  ...['result', ...[0, 1, 2].map((at) => `input[1].answered[${at}].answer`)].map((answer) => ({
+    path: `${answer}.undelivered`,
+    before: 0,
+    now: undefined,
+    why: 'Notifications are sent, and counted, by a flow of their own.',
+  })),
+  ...['notices', 'givenUpNotices'].map((count) => ({
+    path: `input[1].counts.${count}`,
+    before: 0,
+    now: undefined,
+    why: 'Notifications are counted by a flow of their own.',
+  })),
+  { path: 'input[1].outbox', before: [], now: undefined, why: 'Carried as `telling`, and only where anybody is told.' },
 ];

@@ -41,6 +41,8 @@ const VOLATILE: readonly [string, RegExp][] = [
   // The random part of a reference that `newReference` makes.
   ['reference', /\b[0-9a-f]{8}-[0-9a-f]{4}\b/g],
   ['hash', /\b[0-9a-f]{12,64}\b/g],
+  ['notification', /\bntf_[0-9a-f]{32}\b/g],
+  ['merchant', /http:\/\/(?:127\.0\.0\.1:\d+|merchant\.test)\/hook/g],
   ['port', /(?<=127\.0\.0\.1:)\d+/g],
 ];
 /** From 2017 to 2128: no amount and no duration is so long. */

@@ -3,6 +3,7 @@ import { HOLD_SCENARIOS } from './hold-scenarios.js';
 import { LONG_CARD_SCENARIOS } from './long-card-scenarios.js';
 import { LONG_HOLD_SCENARIOS } from './long-hold-scenarios.js';
 import { LONG_SCENARIOS, type LongScenario } from './long-scenarios.js';
+import { NOTIFICATION_SCENARIOS } from './notification-scenarios.js';
 import { RISK_SCENARIOS } from './risk-scenarios.js';
 import { type Scenario, SCENARIOS } from './scenarios.js';
 import { SHORT_SUBSCRIPTION_SCENARIOS, SUBSCRIPTION_SCENARIOS } from './subscription-scenarios.js';
@@ -22,4 +23,5 @@ export const EVERY_LONG_SCENARIO: Readonly<Record<string, LongScenario>> = {
   ...LONG_HOLD_SCENARIOS,
   ...LONG_CARD_SCENARIOS,
   ...SUBSCRIPTION_SCENARIOS,
+  ...NOTIFICATION_SCENARIOS,
 };

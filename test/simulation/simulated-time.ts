@@ -4,7 +4,8 @@ import { PLAIN_UNIT } from '../../tools/stack/profile-units.js';
 import { DEFAULT_UNIT } from '../../sandbox/business-units.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
-import { NOTIFY_SECRET, startCharge, tokenizedInput } from '../support/virtual-charges.js';
+import { tellingOf } from '../support/telling.js';
+import { startCharge, tokenizedInput } from '../support/virtual-charges.js';
 import { createSimulation, type Simulation, type SimulationOptions } from './simulation.js';
 import type { SimulatedWorker } from './worker/worker.js';
 
@@ -34,7 +35,7 @@ export async function startSimulatedTime(
     webhooks: false,
     keys: TEST_ENCRYPTION_KEYS,
     longPollMs: LONG_POLL_MS,
-    notify: { secret: NOTIFY_SECRET, overHttp: true },
+    telling: tellingOf(),
     noting: (dispatcher) => requests.noting(dispatcher),
     worker: {
       env: UNIT,

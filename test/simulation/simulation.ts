@@ -4,16 +4,25 @@ import type { Dispatcher } from 'undici';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { createActivities } from '../../activities/index.js';
 import { createBillingActivities } from '../../activities/billing.js';
+import { createNotificationActivities } from '../../activities/notifications.js';
 import { type BulkheadOptions, placesOf, withBulkheads } from '../../activities/bulkhead.js';
 import { RateLimit } from '../../activities/rate-limit.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { createEnginePort } from '../../src/client/engine-port.js';
 import { announcingIdentity } from '../../src/client/ready-check.js';
-import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE, SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
+import {
+  BILLING_TASK_QUEUE,
+  NOTIFICATIONS_TASK_QUEUE,
+  PAYMENTS_TASK_QUEUE,
+  SEARCH_ATTRIBUTES,
+} from '../../src/contract/names.js';
+import { notifySettings } from '../../src/config/index.js';
+import type { NotifySettings } from '../../src/security/notify-settings.js';
 import type { ReferenceBook } from '../../src/contract/reference-book.js';
 import { createProviders, unitTerms } from '../../workers/providers.js';
 import { restoredOf } from '../../workers/restored.js';
 import { testDataConverter } from '../support/data-converter.js';
+import { postByFetch } from '../support/telling.js';
 import { connectTo } from './engine/connection.js';
 import { type ArrivalRule, Engine, type Hop } from './engine/engine.js';
 import type { Run } from './engine/run.js';
@@ -46,7 +55,8 @@ export interface SimulationOptions extends WorldOptions {
   /** Worker, client and handler see the engine's clock; the worker's own is ahead by so much. */
   workerAheadMs?: number;
   bundlePath?: string;
-  notify?: { secret: string; overHttp: boolean };
+  /** Who is told of flows. Default: as the worker's configuration has it. */
+  telling?: NotifySettings;
   /** What each worker's calls to one unit's service pass. Default: as the worker program has it. */
   bulkhead?: Partial<BulkheadOptions>;
   /** Calls per second of business units, for each worker. */
@@ -133,8 +143,8 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
       referenceBook: options.referenceBook,
       refusesClear: config.plainPayloads === 'refuse',
       restored: restoredOf(config),
-      notifySecret: options.notify?.secret ?? env['HOLDFAST_NOTIFY_SECRET'],
-      notifyOverHttp: options.notify?.overHttp ?? false,
+      notifications: options.telling ?? notifySettings(config),
+      post: postByFetch,
       now: () => Date.now() + (chosen.aheadMs ?? options.workerAheadMs ?? 0),
     };
     const worker = new SimulatedWorker({
@@ -142,8 +152,12 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
       engine,
       runtime,
       converter: loadDataConverter(testDataConverter(own, config.plainPayloads === 'refuse')) as LoadedDataConverter,
-      activities: { ...createActivities(needs), ...createBillingActivities(needs) } as never,
-      queues,
+      activities: {
+        ...createActivities(needs),
+        ...createBillingActivities(needs),
+        ...createNotificationActivities(needs),
+      } as never,
+      queues: queues.includes(PAYMENTS_TASK_QUEUE) ? [...queues, NOTIFICATIONS_TASK_QUEUE] : queues,
       beforeActivity,
       losesAnswer,
       ...(cache !== undefined && { cache }),

@@ -20,9 +20,6 @@ export interface StartedCharge {
   status(): Promise<FlowStatus>;
 }
 
-/** Signs notifications to merchants. */
-export const NOTIFY_SECRET = 'a secret of tests only';
-
 /** Input with a token, and a CVV where asked for, made now. */
 export async function tokenizedInput(
   sandbox: SandboxControl,

@@ -15,6 +15,8 @@ import { DEFAULT_UNIT } from '../../sandbox/business-units.js';
 import { SandboxControl } from '../../sandbox/control.js';
 import { startSandbox } from '../../sandbox/server.js';
 import { createBillingActivities } from '../../activities/billing.js';
+import { createNotificationActivities } from '../../activities/notifications.js';
+import { createNotificationWorker } from '../../workers/create-notification-worker.js';
 import { createBillingWorker, createPaymentWorker } from '../../workers/create-payment-worker.js';
 import { registerSearchAttributes } from '../../src/client/set-up-namespace.js';
 import { testDataConverter } from './data-converter.js';
@@ -22,7 +24,8 @@ import { followClock } from './follow-clock.js';
 import { withLegacyLists } from './legacy-lists.js';
 import { RequestLog } from './request-log.js';
 import { bundlePath, testServerPath } from './temporal.js';
-import { NOTIFY_SECRET, startCharge, type StartedCharge, tokenizedInput } from './virtual-charges.js';
+import { postByFetch, tellingOf } from './telling.js';
+import { startCharge, type StartedCharge, tokenizedInput } from './virtual-charges.js';
 import { withRealAnswers } from './real-answers.js';
 import { awaitInSmallSteps } from './small-steps.js';
 import { answerLocally, type Answering } from './local-address.js';
@@ -114,6 +117,8 @@ async function startSkippedTime({ billing = false, sticky = true }): Promise<Vir
       providers,
       units,
       engine,
+      notifications: tellingOf(),
+      post: postByFetch,
       now: clock.now,
     };
     const deps = {
@@ -127,7 +132,8 @@ async function startSkippedTime({ billing = false, sticky = true }): Promise<Vir
         ...(!sticky && { maxCachedWorkflows: 0 }),
         activities: {
           ...createActivities(activities),
-          ...createBillingActivities({ ...activities, notifySecret: NOTIFY_SECRET, notifyOverHttp: true }),
+          ...createBillingActivities(activities),
+          ...createNotificationActivities(activities),
         },
         interceptors: {
           activity: [
@@ -143,7 +149,11 @@ async function startSkippedTime({ billing = false, sticky = true }): Promise<Vir
         },
       } satisfies Partial<WorkerOptions>,
     };
-    const workers = [await createPaymentWorker(deps)];
+    const { overrides } = deps;
+    const workers = [
+      await createPaymentWorker(deps),
+      await createNotificationWorker({ ...deps, overrides, notifications: activities.notifications }),
+    ];
     if (billing) workers.push(await createBillingWorker({ ...deps, callsPerSecond: 1_000 }));
     const running = Promise.all(workers.map((worker) => withoutDefaultTimeouts(worker).run()));
     endWorker = async () => {

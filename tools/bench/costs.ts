@@ -12,6 +12,8 @@ const FLOWS: readonly [what: string, history: string][] = [
   ['charge, started by the client', 'charge-succeeded'],
   ['charge with a stored card', 'charge-with-a-stored-card'],
   ['charge, started raw', 'charge-started-raw'],
+  ['charge that tells its merchant', 'charge-told'],
+  ['notifications of it, refused once', 'notifications-refused-then-taken'],
   ['charge that is pending until an event', 'charge-pending-then-webhook'],
   ['charge whose first answers are 503', 'charge-succeeded-after-503'],
   ['charge whose reply is lost', 'charge-succeeded-after-lost-reply'],

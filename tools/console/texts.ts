@@ -34,6 +34,7 @@ const STATUSES: Readonly<Record<PaymentStatus, readonly [what: string, tone: Ton
   parked: ['An event without a flow is kept', 'waiting', 'Nothing: its flow is looked for again.'],
   delivered: ['The event was delivered', 'good', NOTHING],
   unclaimed: ['No flow claimed the event', 'person', 'Look the payment up: npx holdfast events list.'],
+  undelivered: ['A notification was given up', 'person', 'Mend the endpoint, then: npx holdfast notifications resend.'],
   refused: ['Refused before any money moved', 'bad', 'Mend what it says, and use a new reference.'],
   cancelled: ['Cancelled', 'neutral', NOTHING],
   active: ['Active', 'good', NOTHING],

@@ -1,6 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { FaultInput, SandboxControl } from '../../sandbox/control.js';
+import { verifyNotification } from '../../src/client/index.js';
 import { listenLocally } from '../stack/ports.js';
 
 /** A notification of a subscription to the merchant. */
@@ -26,17 +26,17 @@ export async function openMerchant(secret: string): Promise<Merchant> {
     void (async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
-      const body = Buffer.concat(chunks).toString();
-      if (!isSigned(body, String(request.headers['holdfast-signature']), secret)) {
-        refused += 1;
-        response.writeHead(401).end();
-        return;
-      }
-      const { id, type } = JSON.parse(body) as Notification;
+      const { id, type } = verifyNotification(
+        { headers: request.headers, body: Buffer.concat(chunks) },
+        { secrets: secret },
+      );
       // Delivery is at least once: a repeated notification is accepted but counted once.
       if (!notifications.some((one) => one.id === id)) notifications.push({ id, type });
       response.writeHead(204).end();
-    })().catch(() => response.destroy());
+    })().catch(() => {
+      refused += 1;
+      response.writeHead(401).end();
+    });
   });
   return {
     url: `${await listenLocally(server)}/subscriptions`,
@@ -49,12 +49,6 @@ export async function openMerchant(secret: string): Promise<Merchant> {
       server.closeAllConnections();
     },
   };
-}
-
-function isSigned(body: string, header: string, secret: string): boolean {
-  const [, at = '', signature = ''] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(header) ?? [];
-  const expected = createHmac('sha256', secret).update(`${at}.${body}`).digest();
-  return signature !== '' && timingSafeEqual(expected, Buffer.from(signature, 'hex'));
 }
 
 /** Suffix of each flow's reference, in the order in which the flows are shown. */

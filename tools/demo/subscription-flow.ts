@@ -18,6 +18,7 @@ const ATTEMPTS = [
   [2, 2],
   [3, 1],
 ] as const;
+const TOLD = ['billed', 'declined', 'billed', 'billed', 'ended'];
 const DAY_MS = 86_400_000;
 const ZONE = 'Europe/Rome';
 
@@ -48,6 +49,7 @@ export const subscription: DemoFlow = {
       await step.holdfast.subscription.cancel(step.reference, { when: 'now', why: 'asked by the buyer' });
       step.step('the buyer cancels');
       const ended = (await step.resultOf(step.workflowId)) as SubscriptionEnded;
+      await step.until(async () => merchant.notifications.length >= TOLD.length);
       step.step(saidTo(merchant));
       return ended;
     } finally {
@@ -132,10 +134,9 @@ async function statusOf({ holdfast, workflowId }: DemoStep): Promise<FlowStatus 
 
 function saidTo({ notifications, refused }: Merchant): string {
   const types = notifications.map(({ type }) => type.replace('subscription.', ''));
-  const expected = ['billed', 'declined', 'billed', 'billed', 'ended'];
   if (refused > 0) throw new ProblemError(`${refused} of its notifications were not signed as they should be`);
-  if (types.join() !== expected.join()) {
-    throw new ProblemError(`the merchant was told ${types.join(', ') || 'nothing'}, not ${expected.join(', ')}`);
+  if (types.join() !== TOLD.join()) {
+    throw new ProblemError(`the merchant was told ${types.join(', ') || 'nothing'}, not ${TOLD.join(', ')}`);
   }
   return `the merchant's address was told, each signature verified: ${types.join(', ')}`;
 }

@@ -1,13 +1,14 @@
 import { allHandlersFinished, condition, workflowInfo } from '@temporalio/workflow';
 import type { Period, PlannedBill, PlannedBilling } from '../../src/contract/billing-activities.js';
 import type { SubscriptionEnded } from '../../src/contract/subscription-commands.js';
+import { isHandedOver } from '../kit/outbox.js';
 import { planned, openAhead } from './calendar.js';
 import { askForCard, attempt, closeBill, collectBill, commandBefore, isStarted } from './collect-bill.js';
 import { answer, executeCommands } from './execute-command.js';
 import { canMoveOn } from './move-on.js';
-import { notify, type deliverNotices } from './outbox.js';
-import { doubtOf, show, presentAnswer, endedOutcome, viewOf } from './show.js';
+import { doubtOf, show, presentAnswer, endedOutcome } from './show.js';
 import { amountOf, type Billing } from './state.js';
+import { tellOf } from './tell.js';
 
 /** How one run ends: the subscription continues as new, or has ended. */
 type RunEnd = 'continues' | BillingEnd;
@@ -102,7 +103,7 @@ async function untilNextBill(flow: Billing): Promise<BillingEnd | undefined> {
     const { first, last } = due.missed;
     flow.counts.missed += last - first + 1;
     flow.next = last + 1;
-    notify(flow, 'subscription.missed', { first, last });
+    tellOf(flow, 'subscription.missed', `${first}-${last}`, { first, last });
   }
   if (due.bill !== undefined) {
     openBill(flow, due.bill, due.next);
@@ -153,18 +154,13 @@ async function followUnknown(flow: Billing): Promise<void> {
 }
 
 /** Ends the subscription: merchant and callers are told before the run closes. */
-export async function endSubscription(
-  flow: Billing,
-  { status, reason }: BillingEnd,
-  delivery: ReturnType<typeof deliverNotices>,
-): Promise<SubscriptionEnded> {
-  notify(flow, 'subscription.ended', { status, reason });
+export async function endSubscription(flow: Billing, { status, reason }: BillingEnd): Promise<SubscriptionEnded> {
+  tellOf(flow, 'subscription.ended', '', { status, reason });
   flow.ended = endedOutcome(flow, status, reason);
   show(flow, { status, waitingFor: 'nothing' });
   answerAll(flow, flow.ended);
-  await delivery.finish();
-  await condition(allHandlersFinished);
-  return { ...flow.ended, undelivered: viewOf(flow).undelivered };
+  await condition(() => allHandlersFinished() && isHandedOver(flow));
+  return flow.ended;
 }
 
 /** Answers `cancel` and an open `billNow` with the end. Queued commands are refused: the end is not their result. */

@@ -10,6 +10,7 @@ import { shortestInterval } from '../../src/contract/subscription.js';
 import { MISSED_PERIODS_DEFAULT, collectedUntil } from '../../src/domain/billing-calendar.js';
 import { afterSuccess, inDoubt, NOTHING_TRIED } from '../../src/domain/dunning.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
+import { noteWanted } from '../kit/outbox.js';
 import { calendar } from '../policies.js';
 import { type Billing, type OpenPeriod, amountOf } from './state.js';
 
@@ -31,8 +32,11 @@ async function planFrom(flow: Billing, from: number, now: number): Promise<Plann
   const policy = input.missedPeriods ?? MISSED_PERIODS_DEFAULT;
   const resumed = resumeWith === undefined ? {} : { resumed: { at: Math.min(resumedAt, now), policy: resumeWith } };
   const lastPaid = flow.billed.at(-1)?.period;
-  const call = { plan, from, now, policy, ...resumed, dunning, previous, lastPaid };
-  return await asked(flow, () => calendar.planBilling(call));
+  const { businessUnit } = flow;
+  const call = { plan, from, now, policy, ...resumed, dunning, previous, lastPaid, businessUnit };
+  const answer = await asked(flow, () => calendar.planBilling(call));
+  noteWanted(flow, answer);
+  return answer;
 }
 
 export async function classified(

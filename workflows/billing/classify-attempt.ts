@@ -4,8 +4,8 @@ import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import { cardFreeAt, declinedTriesAt } from '../../src/domain/decline.js';
 import { dunningPolicyOf, afterCardChange, attemptRefusal, heldFor } from '../../src/domain/dunning.js';
 import { classified } from './calendar.js';
-import { notify } from './outbox.js';
 import type { Attempted, Billing, OpenPeriod } from './state.js';
+import { tellOf } from './tell.js';
 
 export function referenceOf(flow: Billing, { period, attempts }: OpenPeriod): string {
   return attemptReference(flow.input.reference, period, attempts);
@@ -69,18 +69,22 @@ function tell(flow: Billing, open: OpenPeriod, attempted: Attempted): void {
   if ('outcome' in attempted && attempted.outcome.status === 'succeeded') {
     const { amount: taken, paymentId } = attempted.outcome;
     paid(flow, open, attempted.outcome);
-    notify(flow, 'subscription.billed', { ...bill, amount: taken, paymentId });
+    tellOf(flow, 'subscription.billed', payment, { ...bill, amount: taken, paymentId });
     return;
   }
   const declined = 'outcome' in attempted && attempted.outcome.status === 'declined' ? attempted.outcome : undefined;
   const why = declined === undefined ? {} : { category: declined.category, subCategory: declined.subCategory };
   if (step.do === 'wait' && step.for === 'card') {
-    notify(flow, 'subscription.card_needed', { ...bill, ...why, until: iso(step.giveUpAt) });
+    tellOf(flow, 'subscription.cardNeeded', `${period}.${open.attempts}`, {
+      ...bill,
+      ...why,
+      until: iso(step.giveUpAt),
+    });
   } else if (step.do === 'retry' || step.do === 'attempt') {
     const nextTryAt = iso(step.do === 'retry' ? step.at : Date.now());
-    notify(flow, 'subscription.declined', { ...bill, ...why, nextTryAt, declines: open.state.declines });
+    tellOf(flow, 'subscription.declined', payment, { ...bill, ...why, nextTryAt, declines: open.state.declines });
   } else if (step.do !== 'giveUp') {
-    notify(flow, 'subscription.past_due', { ...bill, ...why, why: open.doubt });
+    tellOf(flow, 'subscription.pastDue', payment, { ...bill, ...why, why: open.doubt });
   }
 }
 

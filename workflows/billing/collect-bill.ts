@@ -8,9 +8,9 @@ import { billing } from '../policies.js';
 import { attemptToBill } from './attempt-to-bill.js';
 import { classifyAttempt, endDoubt, keepToLimit, noteDecline } from './classify-attempt.js';
 import { movesFor } from './move-on.js';
-import { notify } from './outbox.js';
 import { doubtOf, show } from './show.js';
 import type { Billing, OpenPeriod } from './state.js';
+import { tellOf } from './tell.js';
 
 type Wait = Extract<DunningStep, { do: 'wait' }>;
 const HOUR_MS = 3_600_000;
@@ -81,10 +81,10 @@ function endOfWait(flow: Billing, { state }: OpenPeriod, { cutShort }: Wait): Du
   return { do: 'giveUp', effect: givenUpWait(state, policy, cutShort === true) };
 }
 
-export function askForCard(flow: Billing, { period, amount }: OpenPeriod, { giveUpAt }: Wait): void {
+export function askForCard(flow: Billing, { period, amount, attempts }: OpenPeriod, { giveUpAt }: Wait): void {
   const { currency } = flow.input;
   const until = new Date(giveUpAt).toISOString();
-  notify(flow, 'subscription.card_needed', { period, amount, currency, until });
+  tellOf(flow, 'subscription.cardNeeded', `${period}.${attempts}`, { period, amount, currency, until });
 }
 
 /** The next payment of the bill, or the one that an earlier run has started in its place. */
@@ -128,12 +128,12 @@ function giveUp(
   const { period, amount } = open;
   const { currency } = flow.input;
   flow.counts.unpaid += 1;
-  notify(flow, 'subscription.unpaid', { period, amount, currency, effect });
+  tellOf(flow, 'subscription.unpaid', String(period), { period, amount, currency, effect });
   closeBill(flow, open);
   if (effect === 'cancel') return { givenUp: `period ${period}, ${showMoney(amount, currency)}, stayed unpaid` };
   if (effect === 'pause') {
     flow.paused = { since: Date.now() };
-    notify(flow, 'subscription.paused', { period });
+    tellOf(flow, 'subscription.paused', `period ${period}`, { period });
   }
   return undefined;
 }

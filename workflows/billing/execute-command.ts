@@ -6,10 +6,10 @@ import { read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { changedPlan, planned, resumed } from './calendar.js';
 import { useNewCard } from './classify-attempt.js';
-import { notify } from './outbox.js';
 import { billNow, refundPeriod, settle } from './execute-on-bill.js';
 import { refresh, presentAnswer } from './show.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';
+import { tellOf } from './tell.js';
 
 /** The reason with which an executed command ends the subscription. */
 interface Ends {
@@ -63,9 +63,9 @@ async function executeCommand(
 ): Promise<CommandAnswer | Ends | 'later' | undefined> {
   switch (command.name) {
     case 'pause':
-      return pause(flow, command.request);
+      return pause(flow, command.commandId, command.request);
     case 'resume':
-      return await resume(flow, command.request);
+      return await resume(flow, command.commandId, command.request);
     case 'changeCard':
       return await changeCard(flow, command.request);
     case 'changePlan':
@@ -81,14 +81,14 @@ async function executeCommand(
   }
 }
 
-function pause(flow: Billing, { openPeriod }: Pause): Refusal | undefined {
+function pause(flow: Billing, commandId: string, { openPeriod }: Pause): Refusal | undefined {
   if (flow.paused !== undefined) return { refusal: 'it is paused already' };
   flow.paused = { since: Date.now(), ...(openPeriod === 'drop' && { drop: true as const }) };
-  notify(flow, 'subscription.paused', {});
+  tellOf(flow, 'subscription.paused', commandId);
   return undefined;
 }
 
-async function resume(flow: Billing, { missedPeriods }: Resume): Promise<Refusal | undefined> {
+async function resume(flow: Billing, commandId: string, { missedPeriods }: Resume): Promise<Refusal | undefined> {
   const { paused, open } = flow;
   if (paused === undefined) return { refusal: 'it is not paused' };
   delete flow.paused;
@@ -99,7 +99,7 @@ async function resume(flow: Billing, { missedPeriods }: Resume): Promise<Refusal
   const { next } = await planned(flow);
   flow.upcoming = next;
   if (open !== undefined) await goOnWith(flow, open, paused);
-  notify(flow, 'subscription.resumed', {});
+  tellOf(flow, 'subscription.resumed', commandId);
   return undefined;
 }
 

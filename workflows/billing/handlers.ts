@@ -5,6 +5,7 @@ import { type OutcomeRequest, outcomeRequestSchema } from '../../src/contract/me
 import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
 import type { SubscriptionOutcome } from '../../src/contract/subscription-commands.js';
 import { planOf } from '../../src/domain/billing-calendar.js';
+import { newOutbox } from '../kit/outbox.js';
 import { answerQueries, awaitOutcome, countUnknownSignals } from '../kit/run.js';
 import { onUpdate } from '../kit/requests.js';
 import { subscriptionOutcomeUpdate } from '../messages.js';
@@ -51,16 +52,18 @@ function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined
     card: { token, ...(consentTransactionId !== undefined && { consentTransactionId }) },
     next: 1,
     billed: [],
-    counts: { billed: 0, unpaid: 0, missed: 0, notices: 0, givenUpNotices: 0 },
-    outbox: [],
+    counts: { billed: 0, unpaid: 0, missed: 0 },
     answered: [],
   };
   const { workflowId, startTime } = workflowInfo();
   // A copy, because the engine's object must not be changed.
-  const kept = JSON.parse(JSON.stringify(carried ?? fresh)) as Carried;
+  const { telling, ...kept } = JSON.parse(JSON.stringify(carried ?? fresh)) as Carried;
   return {
     ...kept,
+    outbox: telling ?? newOutbox(input.notify),
+    handingOver: false,
     input,
+    businessUnit: input.businessUnit,
     workflowId,
     fingerprint: FLOWS.subscription.fingerprint(input),
     status: carried === undefined ? 'started' : 'active',

@@ -21,6 +21,8 @@ import {
   watchCancel,
 } from '../kit/run.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
+import { handOverAsTold } from '../kit/hand-over.js';
+import { noteWanted } from '../kit/outbox.js';
 import { earlierRun, secondRunFailure } from '../kit/earlier-run.js';
 import { inResetRun, invalidInput } from '../kit/start-guard.js';
 import { billing } from '../policies.js';
@@ -46,6 +48,7 @@ export async function openSubscription(raw: unknown, carried: Carried | Unopened
     const { input, before } = openRun(FLOWS.subscription, [raw, carried], isCarried);
     const flow = newSubscription(input, before);
     watchCancel(flow);
+    void handOverAsTold(flow);
     return flow;
   } catch (failure) {
     failLaterRun(failure);
@@ -85,6 +88,7 @@ async function check(flow: Billing, raw: unknown, before: Unopened | undefined):
   }
   const opened = await lookUp(flow, raw, before ?? notOpened(flow, workflowInfo().startTime.getTime()));
   if ('faults' in opened) throw invalidInput(opened.faults);
+  noteWanted(flow, opened);
   if (opened.last4Digits !== undefined) flow.card = { ...flow.card, last4Digits: opened.last4Digits };
 }
 
@@ -137,6 +141,7 @@ async function continueUnopened(flow: Billing, raw: unknown, unopened: Unopened)
 
 /** Ends this run and continues as new. Only while no handler is running and everything that waits is carried. */
 export async function continueSubscription(flow: Billing, raw: unknown, carried: Carried | Unopened): Promise<never> {
+  flow.leaving = true;
   // By default the next run would stay with this run's build (see `HOLDFAST_BUILD_ID`).
   const typedSearchAttributes = flow.opened ? shownByNextRun(flow) : undefined;
   return await startNextRun(flow, raw, carried, {

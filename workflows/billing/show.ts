@@ -65,7 +65,7 @@ function visible({ status, waitingFor, needsOperator, amount, input }: Billing) 
   return { status, waitingFor, needsOperator, amount, businessUnit, currency };
 }
 
-export function viewOf(flow: Billing): SubscriptionView {
+function viewOf(flow: Billing): SubscriptionView {
   const { upcoming, open, card, amount, counts } = flow;
   const last = flow.billed.at(-1);
   return {
@@ -82,7 +82,6 @@ export function viewOf(flow: Billing): SubscriptionView {
     unpaidPeriods: counts.unpaid,
     missedPeriods: counts.missed,
     ...(last !== undefined && { lastBilled: last }),
-    undelivered: flow.outbox.length + counts.givenUpNotices,
   };
 }
 
@@ -169,13 +168,6 @@ export function explainSubscription(flow: Billing): string {
   const parts = [`Subscription of ${showMoney(amount, input.currency)}, ${input.reference}: ${sentence(flow)}.`];
   if (flow.needsOperator !== undefined) parts.push(`Needs an operator: ${flow.needsOperator}.`);
   if (flow.cancelAtPeriodEnd === true && flow.ended === undefined) parts.push('It ends with the present period.');
-  const waiting = flow.outbox.length;
-  if (waiting > 0)
-    parts.push(`${waiting} ${waiting === 1 ? 'notification waits' : 'notifications wait'} for the merchant's address.`);
-  const refused = flow.outbox.filter((notice) => notice.refused !== undefined);
-  const why = refused.at(-1)?.refused?.why;
-  if (why !== undefined)
-    parts.push(`${refused.length} of them ${refused.length === 1 ? 'was' : 'were'} refused: ${why}.`);
   return parts.join(' ');
 }
 

@@ -1,3 +1,4 @@
+import type { Outbox } from '../kit/outbox.js';
 import type { Run } from '../kit/run.js';
 import { inResetRun } from '../kit/start-guard.js';
 import type { MissedPeriods, ParsedSubscriptionInput } from '../../src/contract/subscription.js';
@@ -22,7 +23,6 @@ import type {
   BillingPlan,
   DunningState,
   DunningStep,
-  Notice,
   Period,
 } from '../../src/contract/billing-activities.js';
 import { declinedTriesAt, type DeclinedTry } from '../../src/domain/decline.js';
@@ -56,11 +56,6 @@ export interface OpenPeriod {
  * money moved.
  */
 export type Attempted = { outcome: FinalStepOutcome } | { refused: string } | { lost: string };
-
-/** `refused`: until when (epoch ms) the others are sent first, and how the merchant's address answered. */
-export interface KeptNotice extends Notice {
-  refused?: { until: number; why: string };
-}
 
 interface Answered {
   commandId: string;
@@ -115,8 +110,9 @@ export interface Carried {
   /** Of the last 30 days. */
   declinedTries?: DeclinedTry[];
   billed: BilledPeriod[];
-  counts: { billed: number; unpaid: number; missed: number; notices: number; givenUpNotices: number };
-  outbox: KeptNotice[];
+  counts: { billed: number; unpaid: number; missed: number };
+  /** Only if the merchant is told anything. */
+  telling?: Outbox;
   answered: Answered[];
   /** Refunds begun by command: a repeated command means the same payment, whatever was billed since. */
   refunding?: { commandId: string; payment: string; request?: string }[];
@@ -140,8 +136,9 @@ export interface Unopened {
 export const UNOPENED = 'unopened';
 
 /** One subscription in one run. */
-export interface Billing extends Run, Carried {
+export interface Billing extends Run, Omit<Carried, 'telling'> {
   readonly input: ParsedSubscriptionInput;
+  readonly businessUnit: string;
   upcoming: Period | undefined;
   /** Epoch ms, set once no further period comes: the end of what was paid for. */
   endsAt: number | undefined;
@@ -172,16 +169,19 @@ export function isKnown({ ended, failure, upcoming, endsAt, open, paused, closed
 }
 
 /** The amount of a period. */
-export function amountOf({ amount, earlierAmounts = [] }: Carried, period: number): number {
+export function amountOf(
+  { amount, earlierAmounts = [] }: Pick<Carried, 'amount' | 'earlierAmounts'>,
+  period: number,
+): number {
   return earlierAmounts.find(({ before }) => period < before)?.amount ?? amount;
 }
 
-function withEarlierAmounts({ next, earlierAmounts = [] }: Carried): Pick<Carried, 'earlierAmounts'> {
+function withEarlierAmounts({ next, earlierAmounts = [] }: Billing): Pick<Carried, 'earlierAmounts'> {
   const left = earlierAmounts.filter(({ before }) => before > next);
   return left.length === 0 ? {} : { earlierAmounts: left };
 }
 
-function withDeclinedTries(flow: Carried): Pick<Carried, 'declinedTries'> {
+function withDeclinedTries(flow: Billing): Pick<Carried, 'declinedTries'> {
   const declinedTries = declinedTriesAt(flow.declinedTries, Date.now());
   return declinedTries.length === 0 ? {} : { declinedTries };
 }
@@ -189,8 +189,6 @@ function withDeclinedTries(flow: Carried): Pick<Carried, 'declinedTries'> {
 /** More than a year of daily bills, and decades of monthly ones. */
 const KEPT_BILLS = 400;
 const KEPT_COMMANDS = 100;
-/** With more waiting, the merchant's address is gone for good. */
-export const KEPT_NOTICES = 50;
 
 export function carriedOf(flow: Billing): Carried {
   const { plan, amount, card, next, open, paused, resumeWith, resumedAt, cancelAtPeriodEnd, left, counts, outbox } =
@@ -215,7 +213,7 @@ export function carriedOf(flow: Billing): Carried {
     ...withDeclinedTries(flow),
     billed: flow.billed.slice(-KEPT_BILLS),
     counts,
-    outbox: outbox.slice(-KEPT_NOTICES),
+    ...(outbox.wanted && { telling: outbox }),
     answered: answered.slice(-KEPT_COMMANDS),
     ...(flow.refunding !== undefined && { refunding: flow.refunding.slice(-KEPT_COMMANDS) }),
     ...(afterReset && { afterReset }),

@@ -6,12 +6,14 @@ import type { RiskVerdict } from '../../src/contract/outcome.js';
 import type { FinalOutcome } from '../../src/contract/messages.js';
 import { showMoney } from '../../src/domain/money.js';
 import { change, type Change } from '../kit/visibility.js';
+import { announce } from './announce.js';
 import type { FlowState } from './state.js';
 
-/** Changes what a person sees of the flow, and says it anew. Only `publish` updates the search attributes. */
+/** Changes what a person sees of the flow, says it anew and tells the merchant. Only `publish` updates the search attributes. */
 export function enter(flow: FlowState, changed: Change): void {
   change(flow, changed);
   setCurrentDetails(explain(flow));
+  announce(flow);
 }
 
 /** One or two sentences for a person: what, since when, what it waits for, until when, what is safe to do. */

@@ -96,8 +96,11 @@ export function registerHandlers(flow: FlowState): void {
 }
 
 function takeEvent(flow: FlowState, event: TransactionEvent): void {
-  if (flow.outcome !== undefined) ignore(flow, 'eventAfterEnd');
-  else if (isLateRisk(flow, event)) noteLateRisk(flow, event);
+  if (flow.outcome !== undefined) {
+    ignore(flow, 'eventAfterEnd');
+    // It is compared with the outcome before the flow closes.
+    flow.inbox.push({ kind: 'event', event });
+  } else if (isLateRisk(flow, event)) noteLateRisk(flow, event);
   else {
     keepUnplaced(flow, event);
     putIn(flow, { kind: 'event', event });

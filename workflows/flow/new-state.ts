@@ -1,3 +1,4 @@
+import { newOutbox } from '../kit/outbox.js';
 import type { FlowState, StepKind } from './state.js';
 
 /** What only the workflow of a type knows about its flows. */
@@ -23,13 +24,16 @@ interface FlowIdentity extends FlowTraits {
   startedAt: number;
   startedByClient: boolean;
   startedWith: unknown;
+  notify?: { url: string } | undefined;
 }
 
 const DEFAULT_REDIRECT_MS = 30 * 60_000;
 
-export function newState(identity: FlowIdentity): FlowState {
+export function newState({ notify, ...identity }: FlowIdentity): FlowState {
   return {
     ...identity,
+    outbox: newOutbox(notify),
+    handingOver: false,
     localFirst: identity.localFirst ?? true,
     callsAbout: identity.callsAbout ?? 'payment',
     stepAmount: identity.amount,

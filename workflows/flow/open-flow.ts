@@ -21,10 +21,13 @@ import { restore, resumable } from './continue.js';
 import { compareUnread } from './inbox.js';
 import { failLaterRun, openRun, type Start, watchCancel } from '../kit/run.js';
 import { inResetRun, isAttemptToBill } from '../kit/start-guard.js';
+import { handOverAsTold } from '../kit/hand-over.js';
+import { isHandedOver } from '../kit/outbox.js';
 import { publish } from '../kit/visibility.js';
 import { refuseSecondRun } from './earlier-runs.js';
 import { type FlowTraits, newState } from './new-state.js';
 import type { Command, FlowState } from './state.js';
+import { announce } from './announce.js';
 import { enter } from './explain.js';
 
 /** A row of the table of flows, and what only the workflow knows. */
@@ -90,7 +93,7 @@ export async function runIdleFlow<Schema extends z.ZodType, Result>(
   }
   return await CancellationScope.nonCancellable(async () => {
     const result = await story(flow, input);
-    await condition(allHandlersFinished);
+    await condition(() => allHandlersFinished() && isHandedOver(flow));
     return result;
   });
 }
@@ -128,10 +131,12 @@ function openFlow<Schema extends z.ZodType>(
     startedAt: anchorOf(info),
     startedByClient,
     startedWith: start[0],
+    notify: notifyOf(input),
   });
   if (before === undefined) flow.startedInClear = !isSealed(start[0]);
   else restore(flow, before);
   registerHandlers(flow);
+  void handOverAsTold(flow);
   enter(flow, {});
   if (!startedByClient && before === undefined) {
     // A raw start lacks the memo that our client sets: later callers compare its fingerprint.
@@ -166,8 +171,27 @@ async function end<Final extends FinalOutcome>(flow: FlowState, outcome: Final):
   countEnd(flow.type, outcome);
   answerOpenCommands(flow);
   flow.inLocalTry = false;
-  await condition(allHandlersFinished);
+  await untilTold(flow, outcome);
   return outcome;
+}
+
+/** The flow takes events until its handlers have ended and its end is handed over: they are compared like later ones. */
+async function untilTold(flow: FlowState, outcome: FinalOutcome): Promise<void> {
+  for (;;) {
+    await condition(() => allHandlersFinished() && isHandedOver(flow));
+    if (flow.inbox.length === 0) return;
+    const { lasting } = flow;
+    compareUnread(flow, outcome);
+    flow.inbox.splice(0);
+    if (flow.lasting === lasting || flow.lasting === undefined) continue;
+    enter(flow, { needsOperator: flow.lasting });
+    publish(flow);
+  }
+}
+
+/** An address of the flow's own. */
+function notifyOf(input: unknown): { url: string } | undefined {
+  return (input as { notify?: { url: string } }).notify;
 }
 
 /** Counts final results by evidence: many by poll mean that webhooks get lost. */
@@ -181,10 +205,11 @@ async function fail(flow: FlowState, error: unknown): Promise<never> {
     enter(flow, { status: 'refused', waitingFor: 'nothing', needsOperator: null, dueAt: null });
   } else throw error;
   flow.failure = error;
+  announce(flow);
   publish(flow);
   answerOpenCommands(flow);
   flow.inLocalTry = false;
-  await condition(allHandlersFinished);
+  await condition(() => allHandlersFinished() && isHandedOver(flow));
   throw error;
 }
 

@@ -17,6 +17,7 @@ import { isUndecodable, whyUndecodable } from '../../src/contract/payload-marks.
 import type { ParkedEventStatus } from '../../src/contract/parked-event.js';
 import { explainQuery, statusQuery } from '../messages.js';
 import { invalidInput, parseStart } from './start-guard.js';
+import type { Outbox } from './outbox.js';
 import type { Seen } from './visibility.js';
 
 /** What a flow of any kind knows about itself in one run. */
@@ -38,6 +39,9 @@ export interface Run extends Seen {
   readonly ignored: Record<string, number>;
   /** Set when the flow fails with a typed failure: open updates fail with it too. */
   failure: Error | undefined;
+  /** What its merchant is to be told. */
+  outbox: Outbox;
+  handingOver: boolean;
 }
 
 /** Messages that change nothing are counted by reason, never dropped silently. */

@@ -7,6 +7,7 @@ import { refuseWhileResuming } from '../flow/continue.js';
 import { originalRunId } from '../kit/start-guard.js';
 import type { FlowState } from '../flow/state.js';
 import { enter } from '../flow/explain.js';
+import { noteWanted } from '../kit/outbox.js';
 import { publish } from '../kit/visibility.js';
 import { localTry } from '../policies.js';
 import { handleEvent } from './events.js';
@@ -58,6 +59,7 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
     const failure = afterConflicts(sent.failure, step.find === undefined ? 0 : conflicts);
     if (failure.conflict) conflicts += 1;
     lastFailure = failure.message;
+    noteWanted(flow, failure);
     // The activity doesn't know every earlier attempt of the flow; those count as well (money rule 5).
     if (failure.next === 'taken' || (failure.next === 'refuse' && !mayHaveLeft)) throw failure.error;
     mayHaveLeft ||= failure.mayHaveLeft;

@@ -23,6 +23,8 @@ export interface ClassifiedFailure {
   conflict: boolean;
   /** Transactions that an earlier run may have created. */
   ambiguousIds: readonly string[];
+  /** The business unit has endpoints for notifications. */
+  notifies?: true;
   error: Error;
 }
 
@@ -71,6 +73,7 @@ function verdict(next: ClassifiedFailure['next'], error: Error, details: Partial
     byService: details.httpStatus !== undefined,
     conflict: details.disbelieved === FAILURE_TYPES.stateConflict,
     ambiguousIds: details.ambiguousIds ?? [],
+    ...(details.notifies === true && { notifies: true }),
     error,
   };
 }

@@ -5,6 +5,7 @@ import type { TransactionRecord } from '../../src/contract/records.js';
 import { allowedAmount, sumsOf, sumsOfCapture } from '../../src/domain/payment-sums.js';
 import { showMoney } from '../../src/domain/money.js';
 import { addLasting } from '../flow/new-state.js';
+import { announceCommand } from '../flow/announce.js';
 import { decidedOutcome, noteAction } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
 import type { FlowState, MoneyCommand, PendingVoids, SettleCommand } from '../flow/state.js';
@@ -257,5 +258,6 @@ function done(
   outcome: FinalStepOutcome,
   refusal?: string,
 ): Acted {
+  announceCommand(flow, command, outcome);
   return { answer: noteAction(flow, command, sequence, outcome, refusal) };
 }

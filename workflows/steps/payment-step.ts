@@ -12,6 +12,7 @@ import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
 import { inResetRun } from '../kit/start-guard.js';
 import { type FlowState, noteRequestId, type StepKind } from '../flow/state.js';
+import { noteWanted } from '../kit/outbox.js';
 import { ignore } from '../kit/run.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
@@ -37,12 +38,18 @@ const FOUND_LATE = 'its payment became known by other ways than its own creation
 const OF_EARLIER_FLOW = 'an earlier flow of this reference has made its payment, so nothing was sent on it';
 
 /** What the business unit must offer. undefined if any business unit may be used. */
-export function paymentTerms(input: { risk?: unknown } & Pick<BuyerInput, 'cardOnFile'>): PaymentTerms | undefined {
-  const { risk } = input;
+export function paymentTerms(
+  input: { risk?: unknown; notify?: { url: string } | undefined } & Pick<BuyerInput, 'cardOnFile'>,
+): PaymentTerms | undefined {
+  const { risk, notify } = input;
   const storedCard = usesStoredCard(input);
   // A payment to be risk-analysed is created under the unit's risk unit.
-  if (risk === undefined && !storedCard) return undefined;
-  return { ...(risk !== undefined && { risk: true }), ...(storedCard && { storedCard }) };
+  if (risk === undefined && !storedCard && notify === undefined) return undefined;
+  return {
+    ...(risk !== undefined && { risk: true }),
+    ...(storedCard && { storedCard }),
+    ...(notify !== undefined && { notifyUrl: notify.url }),
+  };
 }
 
 /** Creates the payment of the flow, and attaches it. */
@@ -103,6 +110,7 @@ async function sendPayment(
   const payment = sent.answer;
   flow.businessUnit = payment.businessUnit ?? flow.businessUnit;
   flow.madeUnder = payment.madeUnder ?? flow.madeUnder;
+  noteWanted(flow, payment);
   noteRequestId(flow, payment.requestId);
   if (payment.amount !== flow.amount || payment.currency !== flow.currency) {
     flow.paymentId = payment.paymentId;
@@ -141,6 +149,7 @@ async function notCreated(
   if (earlier !== undefined) {
     flow.businessUnit = earlier.businessUnit ?? flow.businessUnit;
     flow.madeUnder = earlier.madeUnder ?? flow.madeUnder;
+    noteWanted(flow, earlier);
     return { payment: earlier, readOnlyReason: FOUND_LATE };
   }
   // Later payments are never tried locally, so no lost task has sent them.

@@ -6,6 +6,7 @@ import { listsLag, sumsOf, withUnlisted } from '../../src/domain/payment-sums.js
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { nextMessage } from '../flow/inbox.js';
 import { type FlowState, noteRequestId, type Refusal, type StepKind } from '../flow/state.js';
+import { noteWanted } from '../kit/outbox.js';
 import { ignore } from '../kit/run.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
@@ -32,6 +33,7 @@ export async function readFacts(flow: FlowState, creator: Creator): Promise<Read
   // Read under another environment or app id than the payment's, the lists would be empty, as if nothing had been
   // captured or refunded.
   flow.madeUnder ??= payment.madeUnder;
+  noteWanted(flow, payment);
   const listed = await tried(flow, () =>
     Promise.all([
       listOf(flow, 'authorization'),

@@ -4,6 +4,7 @@ import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { TransactionRecord, PaymentRecord } from '../../src/contract/records.js';
 import { NEAR_DEADLINE_MS } from '../../src/domain/schedules.js';
 import { inResetRun } from '../kit/start-guard.js';
+import { noteWanted } from '../kit/outbox.js';
 import { type FlowState, noteRequestId, noteRestore, type StepKind } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { poll, read, urgentRead } from '../policies.js';
@@ -38,7 +39,10 @@ export async function readPaymentOrWhyNot(flow: FlowState): Promise<PaymentRecor
   const read = await handlingFailure(flow, () =>
     readsOf(flow).getPayment({ businessUnit, madeUnder, paymentId, ...after }),
   );
-  if (!('refused' in read)) noteRestore(flow, read);
+  if (!('refused' in read)) {
+    noteRestore(flow, read);
+    noteWanted(flow, read);
+  }
   return read;
 }
 

@@ -5,6 +5,7 @@ import { HOLD_END_FAULTS } from './ends-of-holds.mjs';
 import { KEY_FAULTS } from './starts-and-keys.mjs';
 import { DETAIL_FAULTS } from './flow-details.mjs';
 import { FLOW_FAULTS } from './flows-and-evidence.mjs';
+import { NOTIFICATION_FAULTS } from './notifications.mjs';
 import { PAYLOAD_FAULTS } from './payloads.mjs';
 import { RESET_HOLD_FAULTS } from './resets-of-holds.mjs';
 import { RESTORE_FAULTS } from './restores.mjs';
@@ -29,6 +30,7 @@ export const FAULTS = [
   ...ANSWER_FAULTS,
   ...FLOW_FAULTS,
   ...DETAIL_FAULTS,
+  ...NOTIFICATION_FAULTS,
   ...PAYLOAD_FAULTS,
   ...SETTLING_FAULTS,
   ...SUM_FAULTS,

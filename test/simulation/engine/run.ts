@@ -3,6 +3,7 @@ import type { ActivityTask } from './activities.js';
 import {
   type Event,
   EventType,
+  given,
   long,
   type Outcome,
   type Payload,
@@ -168,4 +169,24 @@ function sizeOf(value: unknown): number {
   let sum = 8;
   for (const part of Object.values(value)) sum += sizeOf(part);
   return sum;
+}
+
+/** As the engine describes and lists it. */
+export function infoOf(run: Run) {
+  const { workflowId, runId, firstRunId, type, taskQueue, parent } = run.start;
+  return given({
+    execution: { workflowId, runId },
+    firstRunId,
+    type: { name: type },
+    taskQueue,
+    status: run.status,
+    startTime: timestamp(run.startedAt),
+    executionTime: timestamp(run.startedAt),
+    closeTime: run.closedAt === undefined ? undefined : timestamp(run.closedAt),
+    historyLength: long(run.events.length),
+    historySizeBytes: long(run.sizeBytes),
+    memo: { fields: run.memo },
+    searchAttributes: { indexedFields: run.searchAttributes },
+    parentExecution: parent && { workflowId: parent.run.start.workflowId, runId: parent.run.start.runId },
+  });
 }

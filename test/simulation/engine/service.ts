@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Engine } from './engine.js';
 import { LIMITS, largestPayload } from './limits.js';
 import { resetRun } from './reset.js';
-import type { Run, Start } from './run.js';
+import { infoOf, type Run, type Start } from './run.js';
 import {
   given,
   GRPC,
@@ -72,6 +72,17 @@ export function workflowService(engine: Engine) {
     return answer;
   }
 
+  function signalled(run: Run, signal: Request<'SignalWorkflowExecutionRequest'>): void {
+    if (run.signalCount >= LIMITS.signals)
+      throw new GrpcError(GRPC.failedPrecondition, 'exceeded workflow execution limit for signal events');
+    const { input, identity, requestId } = signal;
+    const name = signal.signalName ?? '';
+    // Its sender does not wait: it may have more to send that is to come before.
+    engine.arrive(run, { kind: 'signal', name, input }, () =>
+      engine.signal(run, { name, input, ...(identity && { identity }), ...(requestId && { requestId }) }),
+    );
+  }
+
   function refuseLarge(request: object): void {
     const bytes = largestPayload(request);
     if (bytes > LIMITS.payloadBytes)
@@ -116,16 +127,16 @@ export function workflowService(engine: Engine) {
 
     async signalWorkflowExecution(request: Request<'SignalWorkflowExecutionRequest'>) {
       refuseLarge(request);
-      const run = open(request.workflowExecution);
-      if (run.signalCount >= LIMITS.signals)
-        throw new GrpcError(GRPC.failedPrecondition, 'exceeded workflow execution limit for signal events');
-      const { input, identity, requestId } = request;
-      const name = request.signalName ?? '';
-      // Its sender does not wait: it may have more to send that is to come before.
-      engine.arrive(run, { kind: 'signal', name, input }, () =>
-        engine.signal(run, { name, input, ...(identity && { identity }), ...(requestId && { requestId }) }),
-      );
+      signalled(open(request.workflowExecution), request);
       return {};
+    },
+
+    async signalWithStartWorkflowExecution(request: Request<'SignalWithStartWorkflowExecutionRequest'>) {
+      const latest = engine.find(request.workflowId ?? '');
+      const { run, started } = latest?.isOpen ? { run: latest, started: false } : start(request as never);
+      const { signalName, signalInput: input, identity } = request;
+      signalled(run, given({ signalName, input, identity }));
+      return { runId: run.start.runId, started };
     },
 
     async queryWorkflow({ execution, query }: Request<'QueryWorkflowRequest'>) {
@@ -277,24 +288,5 @@ async function untilClosed(run: Run, longestMs: number): Promise<void> {
     };
     const timer = setTimeout(end, longestMs);
     run.watchers.add(look);
-  });
-}
-
-function infoOf(run: Run) {
-  const { workflowId, runId, firstRunId, type, taskQueue, parent } = run.start;
-  return given({
-    execution: { workflowId, runId },
-    firstRunId,
-    type: { name: type },
-    taskQueue,
-    status: run.status,
-    startTime: timestamp(run.startedAt),
-    executionTime: timestamp(run.startedAt),
-    closeTime: run.closedAt === undefined ? undefined : timestamp(run.closedAt),
-    historyLength: long(run.events.length),
-    historySizeBytes: long(run.sizeBytes),
-    memo: { fields: run.memo },
-    searchAttributes: { indexedFields: run.searchAttributes },
-    parentExecution: parent && { workflowId: parent.run.start.workflowId, runId: parent.run.start.runId },
   });
 }

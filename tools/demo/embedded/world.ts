@@ -78,7 +78,13 @@ export class EmbeddedWorld {
       engine: { address: context.temporal.address, namespace },
       stateDir: join(context.stateDir, 'embedded'),
       units: [own.unit],
-      env: { ...env, HOLDFAST_NOTIFY_SECRET: own.notifySecret, HOLDFAST_BIND_ADDRESS: '127.0.0.1' },
+      env: {
+        ...env,
+        HOLDFAST_NOTIFY_SECRET: own.notifySecret,
+        HOLDFAST_NOTIFY_HOSTS: '127.0.0.1',
+        HOLDFAST_NOTIFY_PRIVATE: '1',
+        HOLDFAST_BIND_ADDRESS: '127.0.0.1',
+      },
       signal,
     });
     return new EmbeddedWorld(temporal, own, services, signal);
@@ -122,7 +128,7 @@ export class EmbeddedWorld {
 function newUnit() {
   const key = (): string => randomBytes(24).toString('base64url');
   const unit = { name: UNIT, appId: 'holdfast-embedded', privateKey: key(), publicKey: key(), profile: {} };
-  return { unit, notifySecret: key() };
+  return { unit, notifySecret: `whsec_${randomBytes(32).toString('base64')}` };
 }
 
 /** Terminates flows that an aborted demo has left open. Their service has stopped, so they could not end otherwise. */

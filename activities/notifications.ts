@@ -1,0 +1,129 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { Agent, fetch as fetchOver } from 'undici';
+import {
+  ADDRESS_GONE,
+  type DeliverNotificationCall,
+  type EndpointsCall,
+  type NotificationActivities,
+} from '../src/contract/notifications.js';
+import type { EnginePort } from '../src/contract/engine-port.js';
+import { notificationHeaders } from '../src/security/notification-signature.js';
+import { isAllowedHost, type NotifySettings, urlFaults } from '../src/security/notify-settings.js';
+import { isNotPublic, lookupPublic } from '../src/security/public-address.js';
+import { buildActivities, requireDecoded } from './build-activities.js';
+
+export interface NotificationDeps {
+  engine: Pick<EnginePort, 'handOver'>;
+  notifications: NotifySettings;
+  /** Sends one POST. Default: over connections that refuse what `toPrivate` does not allow. */
+  post?: Post;
+  now(): number;
+}
+
+/** Resolves with the status of the answer. */
+export type Post = (url: string, request: { headers: Record<string, string>; body: string }) => Promise<number>;
+
+const REQUEST_MS = 10_000;
+
+export function createNotificationActivities(deps: NotificationDeps): NotificationActivities {
+  const post = deps.post ?? postTo(deps.notifications);
+  return buildActivities<NotificationDeps, NotificationActivities>(
+    deps,
+    {
+      handOver: ({ engine }, call) => engine.handOver(call),
+      endpointsOf: async ({ notifications }, call) => endpointsOf(notifications, call),
+      deliverNotification: (_deps, call) => deliver(deps, post, call),
+    },
+    requireDecoded,
+  );
+}
+
+/**
+ * Reasons why a flow's own address is not told anything.
+ * @param settings undefined: this worker tells nobody
+ */
+export function notifyFaults(settings: NotifySettings | undefined, businessUnit: string, url: string): string[] {
+  if (settings === undefined) return ['notify: this worker sends no notifications; leave notify out'];
+  const faults = urlFaults(settings, url).map((fault) => `notify.url: ${url} ${fault}`);
+  if ((settings.units.get(businessUnit)?.secrets ?? []).length === 0) {
+    faults.push(
+      'notify: nothing could be signed, as neither the business unit nor HOLDFAST_NOTIFY_SECRET has a secret; set one, or leave notify out',
+    );
+  }
+  const { hostname } = new URL(url);
+  if (!isAllowedHost(settings.hosts, url)) {
+    faults.push(`notify.url: HOLDFAST_NOTIFY_HOSTS does not name ${hostname}; add it there, or leave notify out`);
+  } else if (!settings.toPrivate && isNotPublic(bare(hostname))) {
+    faults.push(`notify.url: ${hostname} is no public address; HOLDFAST_NOTIFY_PRIVATE=1 allows those`);
+  }
+  return faults;
+}
+
+function endpointsOf({ units }: NotifySettings, { businessUnit, type, url }: EndpointsCall): string[] {
+  const { endpoints = [] } = units.get(businessUnit) ?? {};
+  const wanting = endpoints.filter(({ types }) => types === undefined || types.includes(type));
+  return [...new Set([...wanting.map((endpoint) => endpoint.url), ...(url === undefined ? [] : [url])])];
+}
+
+/**
+ * Sends one notification, with the headers of Standard Webhooks. Repeats have the same `webhook-id`.
+ * @throws ApplicationFailure (retried, unless its type is `ADDRESS_GONE`) after any answer but a 2xx
+ */
+async function deliver(
+  deps: NotificationDeps,
+  post: Post,
+  { workflowId, businessUnit, url, notification }: DeliverNotificationCall,
+): Promise<void> {
+  const secrets = secretsFor(deps.notifications, businessUnit, url);
+  const { id, type, at, sequence, data } = notification;
+  const body = JSON.stringify({ id, type, timestamp: at, sequence, workflowId, businessUnit, data });
+  const headers = {
+    'content-type': 'application/json',
+    ...notificationHeaders(secrets, { id, timestamp: Math.floor(deps.now() / 1_000), body }),
+  };
+  const status = await posted(post, url, { headers, body });
+  if (status >= 200 && status < 300) return;
+  const why = `it answered ${status}`;
+  if (status === 410) throw ApplicationFailure.nonRetryable(why, ADDRESS_GONE);
+  throw ApplicationFailure.retryable(why, 'NotTaken');
+}
+
+/** @throws ApplicationFailure `ADDRESS_GONE` if nothing may be sent to the address any more */
+function secretsFor(settings: NotifySettings, businessUnit: string, url: string): readonly string[] {
+  const unit = settings.units.get(businessUnit);
+  const endpoint = unit?.endpoints.find((one) => one.url === url);
+  const faults = endpoint === undefined ? notifyFaults(settings, businessUnit, url) : [];
+  if (faults.length > 0) throw ApplicationFailure.nonRetryable(faults.join('; '), ADDRESS_GONE);
+  return endpoint?.secrets ?? unit?.secrets ?? [];
+}
+
+async function posted(post: Post, url: string, request: Parameters<Post>[1]): Promise<number> {
+  try {
+    return await post(url, request);
+  } catch (error) {
+    // The error of `fetch` says only that it failed; its cause says why.
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw ApplicationFailure.retryable(`it could not be reached: ${why}`, 'NotTaken');
+  }
+}
+
+function postTo({ toPrivate }: NotifySettings): Post {
+  const dispatcher = new Agent(toPrivate ? {} : { connect: { lookup: lookupPublic } });
+  return async (url, { headers, body }) => {
+    const { hostname } = new URL(url);
+    // An address in digits is not looked up.
+    if (!toPrivate && isNotPublic(bare(hostname))) {
+      throw new Error(`${hostname} is no public address; HOLDFAST_NOTIFY_PRIVATE=1 allows those`);
+    }
+    const signal = AbortSignal.timeout(REQUEST_MS);
+    const answer = await fetchOver(url, { method: 'POST', redirect: 'manual', headers, body, signal, dispatcher });
+    await answer.body?.cancel();
+    return answer.status;
+  };
+}
+
+/** Without the brackets of an IPv6 address. */
+function bare(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}

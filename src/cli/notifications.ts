@@ -1,0 +1,122 @@
+import type { Client } from '@temporalio/client';
+import { handOver } from '../client/hand-over.js';
+import { NOTIFICATIONS_WORKFLOW, QUERY_NAMES } from '../contract/names.js';
+import type { KeptNotification, SentNotifications } from '../contract/notifications.js';
+import { isUndecodable } from '../contract/payload-marks.js';
+import type { Engine } from './engine.js';
+import { CommandError } from './errors.js';
+import { askFlow } from './find-flow.js';
+import type { NotificationRequest } from './notification-arguments.js';
+import { asJson, asLines, printable, table, time } from './table.js';
+
+interface Output {
+  print: (text: string) => void;
+  printError: (text: string) => void;
+  waitMs?: number | undefined;
+}
+
+/** What a flow has told, and who has taken it. */
+interface Told extends KeptNotification {
+  workflowId: string;
+}
+
+/** ms. A flow of notifications answers at once. */
+const WAIT_MS = 10_000;
+const PAGE = 100;
+
+/** Runs `notifications list`, `notifications resend` and `events export`. Resolves with the exit code. */
+export async function runNotifications(engine: Engine, request: NotificationRequest, output: Output): Promise<number> {
+  const told = await toldSince(engine.client, request.since, output);
+  switch (request.command) {
+    case 'notifications list':
+      return list(engine, request, told, output);
+    case 'notifications resend':
+      return await resend(engine, request, told, output);
+    case 'events export':
+      for (const { deliveries: _deliveries, url: _url, ...one } of told.found) output.print(`${JSON.stringify(one)}\n`);
+      return told.silent ? 1 : 0;
+  }
+}
+
+interface Found {
+  /** By the time at which they happened. */
+  found: Told[];
+  /** A flow did not answer, so that some may be missing. */
+  silent: boolean;
+}
+
+/** Every notification of what happened at `since` or later, each once, as the latest run that knows it says. */
+async function toldSince(client: Client, since: Date, { printError, waitMs = WAIT_MS }: Output): Promise<Found> {
+  const found = new Map<string, { at: Date; told: Told }>();
+  let silent = false;
+  const closed = `CloseTime >= "${since.toISOString()}"`;
+  const query = `WorkflowType = '${NOTIFICATIONS_WORKFLOW}' AND ExecutionStatus != "ContinuedAsNew" AND (ExecutionStatus = "Running" OR ${closed})`;
+  for await (const { workflowId, runId, startTime } of client.workflow.list({ query, pageSize: PAGE })) {
+    const said = await askFlow<SentNotifications>(client, { workflowId, runId }, QUERY_NAMES.notifications, waitMs);
+    if ('silence' in said) {
+      silent = true;
+      printError(`${printable(workflowId)}: ${said.silence}\n`);
+      continue;
+    }
+    const sent = said.answer;
+    for (const notification of isUndecodable(sent) ? [] : sent.notifications) {
+      if (notification.at < since.toISOString()) continue;
+      const known = found.get(notification.id);
+      if (known === undefined || known.at < startTime)
+        found.set(notification.id, { at: startTime, told: { ...notification, workflowId: sent.workflowId } });
+    }
+  }
+  const all = [...found.values()].map(({ told }) => told);
+  return { found: all.sort((one, other) => (one.at < other.at ? -1 : 1)), silent };
+}
+
+const HEAD = ['NOTIFICATION', 'TYPE', 'HAPPENED (UTC)', 'FLOW', 'ENDPOINT', 'STATUS', 'WHY'];
+
+function list(
+  { namespace, address }: Engine,
+  { json, all }: Extract<NotificationRequest, { command: 'notifications list' }>,
+  { found, silent }: Found,
+  { print, printError }: Output,
+): number {
+  const open = found.filter((told) => all || !isTaken(told));
+  if (json) print(asJson(open));
+  else if (open.length > 0) print(asLines(table([HEAD, ...open.flatMap(rowsOf)])));
+  else printError(`Nothing waits or was given up in namespace "${namespace}" at ${address}.\n`);
+  return silent ? 1 : 0;
+}
+
+function isTaken({ deliveries }: Told): boolean {
+  return deliveries !== undefined && deliveries.every(({ status }) => status === 'delivered');
+}
+
+function rowsOf({ id, type, at, workflowId, deliveries = [] }: Told): string[][] {
+  return deliveries.map(({ url, status, why }) =>
+    [id, type, time(at), workflowId, url, status, why ?? ''].map((cell) => printable(cell)),
+  );
+}
+
+/** Sends again to every endpoint: those that have it know it by its id. */
+async function resend(
+  { client }: Engine,
+  { ids, json }: Extract<NotificationRequest, { command: 'notifications resend' }>,
+  { found, silent }: Found,
+  { print }: Output,
+): Promise<number> {
+  const unknown = ids.filter((id) => !found.some((told) => told.id === id));
+  if (unknown.length > 0)
+    throw new CommandError(
+      `Nothing was sent: there is no notification ${unknown.map((id) => printable(id)).join(', ')} since then; look with: npx holdfast notifications list --all`,
+    );
+  const chosen = found.filter((told) => (ids.length > 0 ? ids.includes(told.id) : isGivenUp(told)));
+  for (const { workflowId, businessUnit, url, deliveries: _deliveries, ...notification } of chosen) {
+    const address = url === undefined ? {} : { url };
+    await handOver(client, { workflowId, businessUnit, ...address, notifications: [notification], again: true });
+  }
+  if (json) print(asJson(chosen.map(({ id }) => id)));
+  else print(asLines([`${chosen.length} sent again`, ...chosen.map(({ id, type }) => `${id}  ${type}`)]));
+  return silent ? 1 : 0;
+}
+
+function isGivenUp({ deliveries = [] }: Told): boolean {
+  return deliveries.some(({ status }) => status === 'givenUp');
+}

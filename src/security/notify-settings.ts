@@ -1,0 +1,48 @@
+import type { NotificationType } from '../contract/notifications.js';
+
+/** An address that is told of a business unit's flows. */
+interface Endpoint {
+  url: string;
+  /** undefined: of everything. */
+  types?: readonly NotificationType[] | undefined;
+  /** Each of them signs. */
+  secrets: readonly string[];
+}
+
+/** Who is told of the flows of a business unit. */
+export interface UnitNotifications {
+  endpoints: readonly Endpoint[];
+  /** Of what goes to a flow's own address; empty: nothing does. */
+  secrets: readonly string[];
+}
+
+/** How merchants are told. */
+export interface NotifySettings {
+  /** By the name of the business unit. */
+  units: ReadonlyMap<string, UnitNotifications>;
+  /** Hosts of the addresses that flows may name themselves, such as `shop.example` or `*.shop.example`. */
+  hosts: readonly string[];
+  /** Whether http addresses are allowed, which `live` never does. */
+  overHttp: boolean;
+  /** Whether addresses may be private. */
+  toPrivate: boolean;
+}
+
+/** Why nothing may be sent to an address, whoever names it. */
+export function urlFaults({ overHttp }: Pick<NotifySettings, 'overHttp'>, text: string): string[] {
+  const url = new URL(text);
+  return [
+    ...(!overHttp && url.protocol !== 'https:' ? ['is not an https address, which live notifications need'] : []),
+    ...(url.username !== '' || url.password !== ''
+      ? ['carries a user name or password, with which nothing can be sent; leave them out']
+      : []),
+  ];
+}
+
+/** Whether the list allows the host of a flow's own address. */
+export function isAllowedHost(hosts: readonly string[], text: string): boolean {
+  const { hostname } = new URL(text);
+  return hosts.some((allowed) =>
+    allowed.startsWith('*.') ? hostname.endsWith(allowed.slice(1)) : hostname === allowed,
+  );
+}

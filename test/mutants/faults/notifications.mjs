@@ -1,0 +1,48 @@
+/** Faults of what merchants are told. */
+export const NOTIFICATION_FAULTS = [
+  {
+    name: 'anybody-s-text-is-signed',
+    rule: 'notifications',
+    promise: 'Nobody who has only access to Temporal can have text of their own signed.',
+    file: 'workflows/notifications/state.ts',
+    from: 'if (!isSealed(payload))',
+    to: 'if (payload === undefined)',
+    tests: ['test/simulation/rules/notifications.test.ts'],
+  },
+  {
+    name: 'event-beside-the-hand-over-is-lost',
+    rule: 'events',
+    promise: 'An event that contradicts an end which is being handed over is told to a person.',
+    file: 'workflows/flow/handlers.ts',
+    from: "    flow.inbox.push({ kind: 'event', event });\n  } else if (isLateRisk",
+    to: '  } else if (isLateRisk',
+    tests: ['test/simulation/rules/notifications.test.ts'],
+  },
+  {
+    name: 'refused-notification-holds-up-others',
+    rule: 'notifications',
+    promise: 'What an endpoint refuses holds up nothing behind it.',
+    file: 'workflows/notifications/deliver.ts',
+    from: "else void deliver(sending, kept, delivery, 'again');",
+    to: "else await deliver(sending, kept, delivery, 'again');",
+    tests: ['test/simulation/rules/notifications.test.ts'],
+  },
+  {
+    name: 'repeat-has-another-id',
+    rule: 'notifications',
+    promise: 'A notification has the same id after a reset.',
+    file: 'workflows/kit/outbox.ts',
+    from: 'JSON.stringify([workflowId, type, about])',
+    to: 'JSON.stringify([workflowId, type, about, Date.now()])',
+    tests: ['test/simulation/rules/notifications.test.ts'],
+  },
+  {
+    name: 'private-address-is-told',
+    rule: 'notifications',
+    promise: 'No private address is connected to, whatever a name resolves to.',
+    file: 'src/security/public-address.ts',
+    from: 'addresses.find(({ address }) => isNotPublic(address))',
+    to: 'addresses.find(({ address }) => address === hostname)',
+    tests: ['test/activities/notifications.test.ts'],
+  },
+];

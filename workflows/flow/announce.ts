@@ -1,0 +1,90 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+import type { FinalOutcome } from '../../src/contract/messages.js';
+import { FAILURE_TYPES, WORKFLOW_TYPES } from '../../src/contract/names.js';
+import type { NotificationType } from '../../src/contract/notifications.js';
+import type { FinalStepOutcome } from '../../src/contract/outcome.js';
+import { tell } from '../kit/outbox.js';
+import { isAttemptToBill } from '../kit/start-guard.js';
+import type { FlowState, MoneyCommand } from './state.js';
+
+/** What the end of a flow is told as. A risk analysis alone is answered, and not told. */
+const ENDS: Readonly<Record<FinalOutcome['status'], NotificationType | undefined>> = {
+  succeeded: 'payment.succeeded',
+  declined: 'payment.declined',
+  notExecuted: 'payment.notExecuted',
+  captured: 'hold.captured',
+  voided: 'hold.voided',
+  expired: 'hold.expired',
+  stored: 'card.stored',
+  consentedNotStored: 'card.consentedNotStored',
+  approve: undefined,
+  review: undefined,
+  decline: undefined,
+};
+
+/** Tells the merchant what has become of the flow, if that is news. Its subscription tells of an attempt to bill. */
+export function announce(flow: FlowState): void {
+  if (!flow.outbox.wanted || isAttemptToBill()) return;
+  const { outcome, failure, needsOperator, status, held, hold } = flow;
+  if (needsOperator !== undefined)
+    tell(flow, 'payment.needsAttention', needsOperator, { ...about(flow), why: needsOperator });
+  if (outcome !== undefined) {
+    const type = isVoidedPending(flow) ? 'payment.voided' : ENDS[outcome.status];
+    if (type !== undefined) tell(flow, type, '', { flow: flow.type, ...inShort(outcome) });
+  } else if (failure !== undefined) {
+    announceFailure(flow, failure);
+  } else if (status === 'pending') {
+    const type = PENDING[flow.kind];
+    const { transactionId = '' } = flow;
+    if (type !== undefined) tell(flow, type, transactionId, { ...about(flow), amount: flow.stepAmount });
+  } else if (status === 'authorized' && held !== undefined && hold !== undefined) {
+    tell(flow, 'hold.authorized', String(hold.number), { ...about(flow), ...held });
+    if (flow.waitingFor === 'captureSoonDue')
+      tell(flow, 'hold.expiring', String(hold.number), { ...about(flow), ...held });
+  }
+}
+
+const PENDING: Partial<Record<FlowState['kind'], NotificationType>> = {
+  charge: 'payment.pending',
+  authorization: 'payment.pending',
+  credit: 'payment.pending',
+  refund: 'refund.pending',
+};
+
+function isVoidedPending({ type, outcome }: FlowState): boolean {
+  return outcome?.status === 'voided' && type !== WORKFLOW_TYPES.authorizeAndCapture;
+}
+
+function about({ type, reference, amount, currency, paymentId, transactionId }: FlowState): Record<string, unknown> {
+  return {
+    flow: type,
+    reference,
+    amount,
+    currency,
+    ...(paymentId !== undefined && { paymentId }),
+    ...(transactionId !== undefined && { transactionId }),
+  };
+}
+
+/** A later run of a used reference says nothing of the money that the first one may have moved. */
+function announceFailure(flow: FlowState, failure: Error): void {
+  const type = failure instanceof ApplicationFailure ? failure.type : undefined;
+  if (type === FAILURE_TYPES.referenceConflict || flow.type === WORKFLOW_TYPES.paymentActions) return;
+  tell(flow, 'payment.notExecuted', '', { ...about(flow), status: flow.status, reason: failure.message });
+}
+
+/** Without the evidence, the token and what a provider says besides: whoever needs that asks for the outcome. */
+function inShort(outcome: FinalOutcome): Record<string, unknown> {
+  const left = new Set(['evidence', 'actions', 'details', 'omitted', 'risk', 'token']);
+  return Object.fromEntries(Object.entries(outcome).filter(([name]) => !left.has(name)));
+}
+
+/** Tells the merchant how a command to a payment has ended, whose flow had ended before. */
+export function announceCommand(flow: FlowState, { name, commandId }: MoneyCommand, outcome: FinalStepOutcome): void {
+  const type = name === 'refund' ? (`refund.${outcome.status}` as const) : DONE[name];
+  if (name !== 'refund' && outcome.status !== 'succeeded') return;
+  const { paymentId } = flow;
+  tell(flow, type, commandId, { command: name, commandId, ...inShort(outcome), ...(paymentId && { paymentId }) });
+}
+
+const DONE = { void: 'payment.voided', capture: 'hold.captured' } as const;

@@ -1,0 +1,97 @@
+import { setCurrentDetails, setHandler } from '@temporalio/workflow';
+import { handOverSchema, type KeptNotification, type SentNotifications } from '../../src/contract/notifications.js';
+import { isSealed } from '../../src/contract/payload-marks.js';
+import { readableOrRetry } from '../kit/decoded-or-retry.js';
+import { countUnknownSignals, ignore } from '../kit/run.js';
+import { explainQuery, notificationsQuery, notifySignal } from '../messages.js';
+
+/** What the next run of a long one needs. */
+export interface Carried {
+  kept: KeptNotification[];
+}
+
+/** What one run of the flow `notifications` knows. */
+export interface Sending extends Carried {
+  readonly workflowId: string;
+  /** First tries that are under way or wait for the one before. */
+  firstTries: number;
+  /** By endpoint: ends with the last first try, which the next one waits for. */
+  readonly lanes: Map<string, Promise<void>>;
+  readonly ignored: Record<string, number>;
+}
+
+export function newSending({ workflowId }: { workflowId: string }, carried: Carried | undefined): Sending {
+  // A copy, because the engine's object must not be changed.
+  const { kept } = JSON.parse(JSON.stringify(carried ?? { kept: [] })) as Carried;
+  return { workflowId, kept, firstTries: 0, lanes: new Map(), ignored: {} };
+}
+
+/** More than a flow tells in the three days for which one may be tried; what is settled goes first. */
+const MOST_KEPT = 200;
+
+export function carriedOf({ kept }: Sending): Carried {
+  return { kept: kept.slice(-MOST_KEPT) };
+}
+
+export function registerHandlers(sending: Sending): void {
+  setHandler(notifySignal, (payload) => {
+    readableOrRetry(payload, 'what is to be told');
+    const given = handOverSchema.safeParse(payload);
+    // Only our activity encrypts it: whoever has access to Temporal could have anything signed otherwise.
+    if (!isSealed(payload)) ignore(sending, 'notificationInClear');
+    else if (!given.success || given.data.workflowId !== sending.workflowId) ignore(sending, 'malformedNotification');
+    else take(sending, given.data);
+  });
+  setHandler(notificationsQuery, () => presentSending(sending), { description: 'What was sent, and who has taken it' });
+  setHandler(explainQuery, () => explain(sending), { description: 'What is under way, in a sentence' });
+  countUnknownSignals(sending);
+}
+
+type Given = Extract<ReturnType<typeof handOverSchema.safeParse>, { success: true }>['data'];
+
+function take(sending: Sending, { businessUnit, url, notifications, again }: Given): void {
+  for (const notification of notifications) {
+    const known = sending.kept.findIndex(({ id }) => id === notification.id);
+    // A flow hands over again what a lost reply or a reset makes it doubt.
+    if (known >= 0 && again !== true) ignore(sending, 'knownNotification');
+    else if (known >= 0 && !isDone(sending.kept[known] as KeptNotification)) ignore(sending, 'notificationUnderWay');
+    else {
+      if (known >= 0) sending.kept.splice(known, 1);
+      sending.kept.push({ ...notification, businessUnit, ...(url !== undefined && { url }) });
+    }
+  }
+  const done = sending.kept.filter(isDone);
+  const tooMany = new Set(done.slice(0, Math.max(0, sending.kept.length - MOST_KEPT)));
+  sending.kept = sending.kept.filter((kept) => !tooMany.has(kept));
+}
+
+function isDone({ deliveries }: KeptNotification): boolean {
+  return deliveries !== undefined && deliveries.every(({ status }) => status !== 'waiting');
+}
+
+/** True once every notification is taken or given up. */
+export function isSettled({ kept }: Sending): boolean {
+  return kept.every(isDone);
+}
+
+export function presentSending({ workflowId, kept }: Sending): SentNotifications {
+  return { workflowId, notifications: kept };
+}
+
+export function showSending(sending: Sending): void {
+  setCurrentDetails(explain(sending));
+}
+
+function explain({ workflowId, kept }: Sending): string {
+  const deliveries = kept.flatMap((one) => one.deliveries ?? []);
+  const count = (status: string): number => deliveries.filter((one) => one.status === status).length;
+  const waiting = deliveries.filter(({ status, why }) => status === 'waiting' && why !== undefined);
+  const given = count('givenUp');
+  return [
+    `Notifications of ${workflowId}: ${kept.length} to tell, ${count('delivered')} taken, ${count('waiting')} under way, ${given} given up.`,
+    ...waiting.slice(0, 1).map(({ url, why }) => `${url} has not taken one yet: ${why}; it is tried again.`),
+    given === 0
+      ? 'Nothing to do.'
+      : 'What was given up is sent once more by `holdfast notifications resend`, once its endpoint is mended.',
+  ].join(' ');
+}
