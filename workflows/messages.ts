@@ -21,6 +21,7 @@ import type {
   CancelSubscription,
   ChangeCard,
   ChangePlan,
+  ChangeTerms,
   Pause,
   RefundPeriod,
   Resume,
@@ -50,6 +51,7 @@ export const pauseUpdate = defineUpdate<SubscriptionAnswer, [Pause]>(UPDATE_NAME
 export const resumeUpdate = defineUpdate<SubscriptionAnswer, [Resume]>(UPDATE_NAMES.resume);
 export const changeCardUpdate = defineUpdate<SubscriptionAnswer, [ChangeCard]>(UPDATE_NAMES.changeCard);
 export const changePlanUpdate = defineUpdate<SubscriptionAnswer, [ChangePlan]>(UPDATE_NAMES.changePlan);
+export const changeTermsUpdate = defineUpdate<SubscriptionAnswer, [ChangeTerms]>(UPDATE_NAMES.changeTerms);
 export const cancelUpdate = defineUpdate<SubscriptionAnswer, [CancelSubscription]>(UPDATE_NAMES.cancel);
 export const billNowUpdate = defineUpdate<SubscriptionAnswer, [BillNow]>(UPDATE_NAMES.billNow);
 export const refundPeriodUpdate = defineUpdate<SubscriptionAnswer, [RefundPeriod]>(UPDATE_NAMES.refundPeriod);

@@ -11,6 +11,8 @@ import {
   changeCardSchema,
   type ChangePlan,
   changePlanSchema,
+  type ChangeTerms,
+  changeTermsSchema,
   type Pause,
   pauseSchema,
   type RefundPeriod,
@@ -31,6 +33,9 @@ export interface SubscriptionCommands {
   changeCard: (reference: string, request: ChangeCard) => Promise<SubscriptionAnswer>;
   /** Changes amount, interval or time of day from the first period that is not due yet; see `appliesFrom`. */
   changePlan: (reference: string, request: ChangePlan) => Promise<SubscriptionAnswer>;
+  /** Changes dunning, missed periods, statement text or end, from now on. */
+  changeTerms: (reference: string, request: ChangeTerms) => Promise<SubscriptionAnswer>;
+  /** Ends now or with the present period, or takes such an end back. */
   cancel: (reference: string, request: CancelSubscription) => Promise<SubscriptionAnswer>;
   /** Answers once the payment's outcome is known; refused when the period has been billed. */
   billNow: (reference: string, request: BillNow) => Promise<SubscriptionAnswer>;
@@ -68,6 +73,7 @@ export function subscriptionCommands(send: Send): SubscriptionCommands {
     resume: command('resume', resumeSchema),
     changeCard: command('changeCard', changeCardSchema),
     changePlan: command('changePlan', changePlanSchema),
+    changeTerms: command('changeTerms', changeTermsSchema),
     cancel: command('cancel', cancelSubscriptionSchema),
     billNow: command('billNow', billNowSchema),
     refundPeriod: command('refundPeriod', refundPeriodSchema),

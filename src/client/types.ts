@@ -66,6 +66,7 @@ export type {
   CancelSubscription,
   ChangeCard,
   ChangePlan,
+  ChangeTerms,
   Pause,
   RefundPeriod,
   Resume,

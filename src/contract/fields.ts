@@ -119,6 +119,14 @@ export const priceSchema = new SharedSchema(
 );
 
 /** The buyer's IP address, without zone id. */
+/** An instant with its zone. */
+export const instantSchema = new SharedSchema(
+  z.string().refine((text) => INSTANT.test(text) && !Number.isNaN(Date.parse(text)), {
+    error: (issue) => `${show(issue.input)} is no instant with its zone, such as 2027-06-01T08:00:00Z`,
+  }),
+);
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
+
 /** An address that is told besides the endpoints of the business unit. */
 export const notifySchema = new SharedSchema(
   z.strictObject({ url: z.url({ protocol: /^https?$/, error: 'is not an http or https address' }).max(2_048) }),

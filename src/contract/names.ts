@@ -49,6 +49,7 @@ export const UPDATE_NAMES = {
   resume: 'resume',
   changeCard: 'changeCard',
   changePlan: 'changePlan',
+  changeTerms: 'changeTerms',
   cancel: 'cancel',
   billNow: 'billNow',
   refundPeriod: 'refundPeriod',

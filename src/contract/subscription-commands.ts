@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { freeText } from './card-data.js';
-import { amountSchema, currencySchema, uuidSchema } from './fields.js';
+import { amountSchema, currencySchema, instantSchema, uuidSchema } from './fields.js';
 import type { FinalStepOutcome, Unknown } from './outcome.js';
 import { type InputOf, SharedSchema } from './shared-schema.js';
-import { intervalSchema, localTimeSchema, MISSED_PERIODS } from './subscription.js';
+import { calendarDateSchema, dunningSchema, intervalSchema, localTimeSchema, MISSED_PERIODS } from './subscription.js';
 
 const personSchema = freeText(200, z.string().trim());
 const periodSchema = z.int().min(1).max(99_999);
@@ -21,6 +21,8 @@ export const pauseSchema = new SharedSchema(
     ...commandFields,
     /** What happens to a past-due period: `hold` retries it after `resume`, `drop` gives it up unpaid. */
     openPeriod: z.enum(['hold', 'drop']).default('hold'),
+    /** Instant with its zone, such as 2027-06-01T08:00:00Z: it resumes by itself then. Default: by command only. */
+    until: instantSchema.zod.optional(),
   }),
 );
 export type Pause = InputOf<typeof pauseSchema>;
@@ -64,12 +66,43 @@ export const changePlanSchema = new SharedSchema(
 );
 export type ChangePlan = InputOf<typeof changePlanSchema>;
 
+/**
+ * Argument of update `changeTerms`: what is neither card nor plan. It holds from now on, for the open bill as well; what
+ * is not given stays.
+ */
+export const changeTermsSchema = new SharedSchema(
+  z
+    .strictObject({
+      ...commandFields,
+      dunning: dunningSchema.zod.optional(),
+      missedPeriods: z.enum(MISSED_PERIODS).optional(),
+      statementSoftDescriptor: z.string().min(1).max(255).optional(),
+      /** Ends after this many periods, in place of any earlier end. */
+      periods: periodSchema.optional(),
+      /** No period begins on this day or later, in place of any earlier end. */
+      endsOn: calendarDateSchema.zod.optional(),
+    })
+    .refine(({ periods, endsOn }) => periods === undefined || endsOn === undefined, {
+      error: 'endsOn: give either periods or endsOn, not both',
+    })
+    .refine(
+      ({ commandId: _id, who: _who, why: _why, ...terms }) => Object.values(terms).some((term) => term !== undefined),
+      {
+        error: 'changes nothing: give dunning, missedPeriods, statementSoftDescriptor, periods or endsOn',
+      },
+    ),
+);
+export type ChangeTerms = InputOf<typeof changeTermsSchema>;
+
 /** Argument of update `cancel` of a subscription. */
 export const cancelSubscriptionSchema = new SharedSchema(
   z.strictObject({
     ...commandFields,
-    /** `now` gives up an unpaid period; `periodEnd` stops billing when the current period ends. */
-    when: z.enum(['now', 'periodEnd']),
+    /**
+     * `now` gives up an unpaid period; `periodEnd` stops billing when the current period ends; `undo` takes such a
+     * `periodEnd` back, as long as it has not ended.
+     */
+    when: z.enum(['now', 'periodEnd', 'undo']),
   }),
 );
 export type CancelSubscription = InputOf<typeof cancelSubscriptionSchema>;

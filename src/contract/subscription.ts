@@ -72,16 +72,18 @@ const ON_GIVEN_UP = ['cancel', 'pause', 'continue'] as const;
 /** Effect of giving up a period on the subscription. `continue` leaves the period unpaid and bills the next one. */
 export type OnGivenUp = (typeof ON_GIVEN_UP)[number];
 
-const dunningSchema = z.strictObject({
-  /** Days after the period's first decline, rising. */
-  retryDays: z.array(z.int().min(1).max(365)).max(20).optional(),
-  /** Hour of the retries in the subscription's time zone. */
-  localHour: z.int().min(0).max(23).optional(),
-  /** Most declined attempts per period, including the first attempt and those after a change of card. */
-  maxAttempts: z.int().min(1).max(30).optional(),
-  onGivenUp: z.enum(ON_GIVEN_UP).optional(),
-});
-export type Dunning = z.input<typeof dunningSchema>;
+export const dunningSchema = new SharedSchema(
+  z.strictObject({
+    /** Days after the period's first decline, rising. */
+    retryDays: z.array(z.int().min(1).max(365)).max(20).optional(),
+    /** Hour of the retries in the subscription's time zone. */
+    localHour: z.int().min(0).max(23).optional(),
+    /** Most declined attempts per period, including the first attempt and those after a change of card. */
+    maxAttempts: z.int().min(1).max(30).optional(),
+    onGivenUp: z.enum(ON_GIVEN_UP).optional(),
+  }),
+);
+export type Dunning = InputOf<typeof dunningSchema>;
 
 /** Input of workflow `subscription`. Its workflow id must be `subscription-<reference>`. */
 export const subscriptionInputSchema = new SharedSchema(
@@ -108,7 +110,7 @@ export const subscriptionInputSchema = new SharedSchema(
       endsOn: calendarDateSchema.zod.optional(),
       /** Required with an anchor in the past. Without it, periods missed in an outage are billed as by `billLatest`. */
       missedPeriods: z.enum(MISSED_PERIODS).optional(),
-      dunning: dunningSchema.optional(),
+      dunning: dunningSchema.zod.optional(),
       /** Spreads bills of the same minute over this long, never past their local day. At most 6 hours. */
       jitter: durationSchema.zod.default('15 minutes'),
       notify: notifySchema.zod.optional(),

@@ -9,6 +9,7 @@ import type {
   CaptureCommand,
   ChangeCard,
   ChangePlan,
+  ChangeTerms,
   ChargeInput,
   ChargeOutcome,
   CommandAnswer,
@@ -72,6 +73,7 @@ interface NamedSubscription {
   resume(reference: string, request?: Resume): Promise<SubscriptionAnswer>;
   changeCard(reference: string, request: ChangeCard): Promise<SubscriptionAnswer>;
   changePlan(reference: string, request: ChangePlan): Promise<SubscriptionAnswer>;
+  changeTerms(reference: string, request: ChangeTerms): Promise<SubscriptionAnswer>;
   cancel(reference: string, request: CancelSubscription): Promise<SubscriptionAnswer>;
   billNow(reference: string, request: BillNow): Promise<SubscriptionAnswer>;
   refundPeriod(reference: string, request?: RefundPeriod): Promise<SubscriptionAnswer>;

@@ -4,7 +4,7 @@ import type { SubscriptionEnded } from '../../src/contract/subscription-commands
 import { isHandedOver } from '../kit/outbox.js';
 import { planned, openAhead } from './calendar.js';
 import { askForCard, attempt, closeBill, collectBill, commandBefore, isStarted } from './collect-bill.js';
-import { answer, executeCommands } from './execute-command.js';
+import { answer, executeCommands, resumeInTime } from './execute-command.js';
 import { canMoveOn } from './move-on.js';
 import { doubtOf, show, presentAnswer, endedOutcome } from './show.js';
 import { amountOf, type Billing } from './state.js';
@@ -74,11 +74,22 @@ async function ending(flow: Billing, { status, reason }: BillingEnd): Promise<Ru
 /** Waits for a command, or for the end of the period if the subscription ends with it. */
 async function whilePaused(flow: Billing): Promise<BillingEnd | undefined> {
   answerBilling(flow);
-  show(flow, { status: 'paused', waitingFor: 'command', needsOperator: doubtOf(flow) });
+  const until = flow.paused?.until;
+  if (until !== undefined && Date.now() >= until) {
+    await resumeInTime(flow, until);
+    return undefined;
+  }
+  show(flow, { status: 'paused', waitingFor: 'command', dueAt: until ?? null, needsOperator: doubtOf(flow) });
   const ends = flow.cancelAtPeriodEnd === true && flow.open?.step.do !== 'block';
   const due = ends ? await planned(flow) : undefined;
   if (due !== undefined && isPeriodOver(due)) return AT_PERIOD_END;
-  await commandBefore(flow, due?.next?.dueAt ?? due?.endsAt, 'Until the period is over');
+  const over = due?.next?.dueAt ?? due?.endsAt;
+  const isPauseFirst = until !== undefined && until < (over ?? Number.POSITIVE_INFINITY);
+  await commandBefore(
+    flow,
+    isPauseFirst ? until : over,
+    isPauseFirst ? 'Until the pause is over' : 'Until the period is over',
+  );
   return undefined;
 }
 

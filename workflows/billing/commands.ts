@@ -7,6 +7,7 @@ import {
   cancelSubscriptionSchema,
   changeCardSchema,
   changePlanSchema,
+  changeTermsSchema,
   pauseSchema,
   type RefundPeriod,
   refundPeriodSchema,
@@ -20,6 +21,7 @@ import {
   cancelUpdate,
   changeCardUpdate,
   changePlanUpdate,
+  changeTermsUpdate,
   pauseUpdate,
   refundPeriodUpdate,
   resumeUpdate,
@@ -46,7 +48,18 @@ export function registerSubscriptionCommands(flow: Billing): void {
     changePlanSchema,
     'Amount, interval or hour from the first period on that is not due yet',
   );
-  register('cancel', cancelUpdate, cancelSubscriptionSchema, 'Ends now, or at the end of the present period');
+  register(
+    'changeTerms',
+    changeTermsUpdate,
+    changeTermsSchema,
+    'Dunning, missed periods, statement text or end, from now on',
+  );
+  register(
+    'cancel',
+    cancelUpdate,
+    cancelSubscriptionSchema,
+    'Ends now, or at the end of the present period; or takes that back',
+  );
   register('billNow', billNowUpdate, billNowSchema, 'Bills the period that it names, once');
   register('refundPeriod', refundPeriodUpdate, refundPeriodSchema, 'Refunds a period, or a part of it');
   register(

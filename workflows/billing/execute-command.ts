@@ -1,7 +1,8 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import { canonical } from '../../src/contract/idempotency.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
-import type { ChangeCard, ChangePlan, Pause, Resume } from '../../src/contract/subscription-commands.js';
+import { type Conflict, subscriptionConflicts } from '../../src/contract/subscription.js';
+import type { ChangeCard, ChangePlan, ChangeTerms, Pause, Resume } from '../../src/contract/subscription-commands.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { changedPlan, planned, resumed } from './calendar.js';
@@ -70,6 +71,8 @@ async function executeCommand(
       return await changeCard(flow, command.request);
     case 'changePlan':
       return await changePlan(flow, command.request);
+    case 'changeTerms':
+      return changeTerms(flow, command.request);
     case 'cancel':
       return cancel(flow, command);
     case 'billNow':
@@ -81,26 +84,44 @@ async function executeCommand(
   }
 }
 
-function pause(flow: Billing, commandId: string, { openPeriod }: Pause): Refusal | undefined {
+function pause(flow: Billing, commandId: string, { openPeriod, until }: Pause): Refusal | undefined {
   if (flow.paused !== undefined) return { refusal: 'it is paused already' };
-  flow.paused = { since: Date.now(), ...(openPeriod === 'drop' && { drop: true as const }) };
+  const at = until === undefined ? undefined : Date.parse(until);
+  if (at !== undefined && at <= Date.now())
+    return { refusal: `until: ${until} is over`, type: FAILURE_TYPES.invalidInput };
+  flow.paused = {
+    since: Date.now(),
+    ...(openPeriod === 'drop' && { drop: true as const }),
+    ...(at !== undefined && { until: at }),
+  };
   tellOf(flow, 'subscription.paused', commandId);
   return undefined;
 }
 
-async function resume(flow: Billing, commandId: string, { missedPeriods }: Resume): Promise<Refusal | undefined> {
+/** @param at epoch ms: when the pause has ended */
+async function resume(
+  flow: Billing,
+  commandId: string,
+  { missedPeriods }: Resume,
+  at = Date.now(),
+): Promise<Refusal | undefined> {
   const { paused, open } = flow;
   if (paused === undefined) return { refusal: 'it is not paused' };
   delete flow.paused;
   // `billAll` of an earlier pause stays in force, unless this command says otherwise.
   flow.resumeWith = missedPeriods ?? (flow.resumeWith === 'billAll' ? 'billAll' : 'skip');
-  flow.resumedAt = Date.now();
+  flow.resumedAt = at;
   if (open !== undefined && paused.drop === true) open.drop = true;
   const { next } = await planned(flow);
   flow.upcoming = next;
   if (open !== undefined) await goOnWith(flow, open, paused);
   tellOf(flow, 'subscription.resumed', commandId);
   return undefined;
+}
+
+/** Resumes a pause whose time is over, as a command without more would have then. */
+export async function resumeInTime(flow: Billing, until: number): Promise<void> {
+  await resume(flow, `until ${until}`, {}, until);
 }
 
 type Paused = NonNullable<Billing['paused']>;
@@ -169,7 +190,44 @@ async function changePlan(flow: Billing, request: ChangePlan): Promise<CommandAn
   return { ...presentAnswer(flow), appliesFrom: { period, date } };
 }
 
-function cancel(flow: Billing, { request }: SubscriptionCommand & { name: 'cancel' }): Ends | undefined {
+/** What was billed or tried before stays as it is. */
+function changeTerms(flow: Billing, request: ChangeTerms): Refusal | undefined {
+  const { dunning, missedPeriods, statementSoftDescriptor, periods, endsOn } = request;
+  if (flow.cancelAtPeriodEnd === true && (periods !== undefined || endsOn !== undefined))
+    return { refusal: 'it is cancelled at the end of the present period' };
+  const faults = subscriptionConflicts({ interval: flow.plan.interval, dunning });
+  if (faults.length > 0) return { refusal: faults.map(sayConflict).join('; '), type: FAILURE_TYPES.invalidInput };
+  const closed = flow.next - 1;
+  if (periods !== undefined && periods < closed)
+    return {
+      refusal: `periods: ${closed} are billed, due or over already; give at least as many`,
+      type: FAILURE_TYPES.invalidInput,
+    };
+  flow.terms = {
+    ...flow.terms,
+    ...(dunning !== undefined && { dunning }),
+    ...(missedPeriods !== undefined && { missedPeriods }),
+    ...(statementSoftDescriptor !== undefined && { statementSoftDescriptor }),
+  };
+  flow.input = { ...flow.input, ...flow.terms };
+  if (periods !== undefined || endsOn !== undefined) {
+    const { periods: _periods, endsOn: _endsOn, ...plan } = flow.plan;
+    flow.plan = { ...plan, ...(periods !== undefined && { periods }), ...(endsOn !== undefined && { endsOn }) };
+    flow.endsAt = undefined;
+  }
+  return undefined;
+}
+
+function sayConflict({ path, message }: Conflict): string {
+  return `${path.join('.')}: ${message}`;
+}
+
+function cancel(flow: Billing, { request }: SubscriptionCommand & { name: 'cancel' }): Ends | Refusal | undefined {
+  if (request.when === 'undo') {
+    if (flow.cancelAtPeriodEnd !== true) return { refusal: 'no cancel at the end of a period stands' };
+    delete flow.cancelAtPeriodEnd;
+    return undefined;
+  }
   if (request.when === 'now') return { cancelled: request.why ?? 'by command' };
   flow.cancelAtPeriodEnd = true;
   return undefined;

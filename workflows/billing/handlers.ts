@@ -62,7 +62,7 @@ function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined
     ...kept,
     outbox: telling ?? newOutbox(input.notify),
     handingOver: false,
-    input,
+    input: { ...input, ...kept.terms },
     businessUnit: input.businessUnit,
     workflowId,
     fingerprint: FLOWS.subscription.fingerprint(input),

@@ -175,7 +175,10 @@ function sentence(flow: Billing): string {
   const { ended, failure, open, paused, upcoming } = flow;
   if (ended !== undefined) return `${ended.status}: ${ended.reason}`;
   if (failure !== undefined) return `refused, nothing was billed: ${failure.message}`;
-  if (paused !== undefined) return `paused since ${at(flow, paused.since)}; \`resume\` lets it go on`;
+  if (paused !== undefined) {
+    const until = paused.until === undefined ? '' : ` until ${at(flow, paused.until)}`;
+    return `paused since ${at(flow, paused.since)}${until}; \`resume\` lets it go on`;
+  }
   if (open !== undefined) return openSentence(flow, open);
   if (upcoming === undefined && flow.endsAt === undefined) return 'its calendar is being asked';
   const { billed } = flow.counts;

@@ -12,6 +12,7 @@ import type {
   CancelSubscription,
   ChangeCard,
   ChangePlan,
+  ChangeTerms,
   Pause,
   RefundPeriod,
   Resume,
@@ -57,6 +58,9 @@ export interface OpenPeriod {
  */
 export type Attempted = { outcome: FinalStepOutcome } | { refused: string } | { lost: string };
 
+/** Terms that commands have changed. */
+export type Terms = Pick<ChangeTerms, 'dunning' | 'missedPeriods' | 'statementSoftDescriptor'>;
+
 interface Answered {
   commandId: string;
   name: SubscriptionCommand['name'];
@@ -78,6 +82,7 @@ export type SubscriptionCommand =
   | Given<'resume', Resume>
   | Given<'changeCard', ChangeCard>
   | Given<'changePlan', ChangePlan>
+  | Given<'changeTerms', ChangeTerms>
   | Given<'cancel', CancelSubscription>
   | Given<'billNow', BillNow>
   | Given<'refundPeriod', RefundPeriod>
@@ -98,13 +103,18 @@ export interface Carried {
   next: number;
   open?: OpenPeriod;
   /** `drop`: the bill that was open is given up as soon as no payment of it is under way. */
-  /** Epoch ms; `countedUntil`: `heldMs` contains the pause up to then, because a payment was under way. */
-  paused?: { since: number; drop?: true; countedUntil?: number };
+  /**
+   * Epoch ms; `countedUntil`: `heldMs` contains the pause up to then, because a payment was under way; `until`: it
+   * resumes by itself then.
+   */
+  paused?: { since: number; drop?: true; countedUntil?: number; until?: number };
   /** The policy for what came due during a pause, used once. */
   resumeWith?: MissedPeriods;
   /** Epoch ms: when that pause ended. */
   resumedAt?: number;
   cancelAtPeriodEnd?: true;
+  /** What commands have changed of the input, besides card and plan. */
+  terms?: Terms;
   /** The state in which the previous bill was closed. */
   left?: DunningState;
   /** Of the last 30 days. */
@@ -137,7 +147,8 @@ export const UNOPENED = 'unopened';
 
 /** One subscription in one run. */
 export interface Billing extends Run, Omit<Carried, 'telling'> {
-  readonly input: ParsedSubscriptionInput;
+  /** With the terms as they are now. */
+  input: ParsedSubscriptionInput;
   readonly businessUnit: string;
   upcoming: Period | undefined;
   /** Epoch ms, set once no further period comes: the end of what was paid for. */
@@ -209,6 +220,7 @@ export function carriedOf(flow: Billing): Carried {
     ...(paused !== undefined && { paused }),
     ...(resumeWith !== undefined && { resumeWith, ...(resumedAt !== undefined && { resumedAt }) }),
     ...(cancelAtPeriodEnd !== undefined && { cancelAtPeriodEnd }),
+    ...(flow.terms !== undefined && { terms: flow.terms }),
     ...(left !== undefined && { left }),
     ...withDeclinedTries(flow),
     billed: flow.billed.slice(-KEPT_BILLS),
