@@ -89,7 +89,7 @@ function linkTo(uiUrl: string, namespace: string, { workflowId, runId }: Workflo
 export function subscriptionFields({ subscription, currency }: FlowDetails): [string, string | undefined][] {
   if (subscription === undefined) return [];
   const { card, nextBill, open, lastBilled, cancelAtPeriodEnd } = subscription;
-  const { billedPeriods, unpaidPeriods, missedPeriods } = subscription;
+  const { billedPeriods, unpaidPeriods, missedPeriods, billedThrough } = subscription;
   const money = (amount: number): string =>
     moneyOf({ amount, ...(currency !== undefined && { currency }) }) ?? String(amount);
   const paid =
@@ -100,6 +100,7 @@ export function subscriptionFields({ subscription, currency }: FlowDetails): [st
     ['next bill', nextBill && `period ${nextBill.period} at ${time(nextBill.dueAt)} UTC`],
     ['last billed', paid && `${paid} at ${time(lastBilled.billedAt)} UTC`],
     ['periods', `${billedPeriods} billed, ${unpaidPeriods} unpaid, ${missedPeriods} missed`],
+    ['billed before', billedThrough === undefined ? undefined : `periods 1 to ${billedThrough}`],
     ['ends', cancelAtPeriodEnd ? 'with the present period' : undefined],
   ];
 }

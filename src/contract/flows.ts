@@ -197,14 +197,22 @@ function subscriptionSubject(input: ParsedSubscriptionInput): Subject {
   return { reference, amount, currency, businessUnit, token, customerId, plan: planOf(input) };
 }
 
-/** Never change this order: histories and memos hold its hash. */
+/** Never change this order, nor add anything to that of an earlier input: histories and memos hold its hash. */
 function planOf(input: ParsedSubscriptionInput): readonly unknown[] {
   const { interval, anchor, timeZone, billAt, trialDays, periods, endsOn, jitter, missedPeriods, dunning } = input;
+  const { billedThrough } = input;
   const { retryDays, localHour, maxAttempts, onGivenUp } = dunning ?? {};
   const ends = [periods ?? null, endsOn ?? null];
   const retries = [retryDays ?? null, localHour ?? null, maxAttempts ?? null, onGivenUp ?? null];
   const when = [interval.every, interval.unit, anchor, timeZone, billAt, trialDays];
-  return [...when, ...ends, jitterMs(jitter), missedPeriods ?? null, ...retries];
+  return [
+    ...when,
+    ...ends,
+    jitterMs(jitter),
+    missedPeriods ?? null,
+    ...retries,
+    ...(billedThrough === undefined ? [] : [billedThrough]),
+  ];
 }
 
 interface CardInput {

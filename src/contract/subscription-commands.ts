@@ -197,6 +197,8 @@ export interface SubscriptionView {
   amount: number;
   /** True if the subscription is cancelled at the end of the current period. */
   cancelAtPeriodEnd: boolean;
+  /** Number of the last period that was billed before and elsewhere; undefined if there is none. */
+  billedThrough?: number;
   billedPeriods: number;
   unpaidPeriods: number;
   missedPeriods: number;

@@ -64,6 +64,20 @@ export const intervalSchema = new SharedSchema(
 );
 export type Interval = OutputOf<typeof intervalSchema>;
 
+/** So that the period after it still has a number for the reference of its payments. */
+const MOST_BILLED = 99_998;
+
+const neither = {
+  error: ({ input }: { input?: unknown }): string =>
+    `${show(input)} is neither the number of a period from 1 to ${MOST_BILLED} nor a day of it, such as 2027-01-31`,
+};
+
+export const billedThroughSchema = new SharedSchema(
+  // A number that is out of range is told by its own branch, and not by the union.
+  z.union([z.int(neither).min(1, neither).max(MOST_BILLED, neither), calendarDateSchema.zod], neither),
+);
+export type BilledThrough = OutputOf<typeof billedThroughSchema>;
+
 export const MISSED_PERIODS = ['billAll', 'billLatest', 'skip'] as const;
 /** What happens to periods that came due while the subscription could not bill. */
 export type MissedPeriods = (typeof MISSED_PERIODS)[number];
@@ -104,11 +118,19 @@ export const subscriptionInputSchema = new SharedSchema(
       billAt: localTimeSchema.zod.default('10:00'),
       /** The first bill is this many days after the anchor, and later bills count from that day. */
       trialDays: z.int().min(0).max(3_650).default(0),
-      /** Ends after this many periods. */
+      /**
+       * The last period that was billed before and elsewhere: its number, or any day of it. No period up to it is ever
+       * billed.
+       */
+      billedThrough: billedThroughSchema.zod.optional(),
+      /** Ends after this many periods, those up to `billedThrough` included. */
       periods: z.int().min(1).max(99_999).optional(),
       /** No period begins on this day or later. */
       endsOn: calendarDateSchema.zod.optional(),
-      /** Required with an anchor in the past. Without it, periods missed in an outage are billed as by `billLatest`. */
+      /**
+       * Required if the first period to bill begins in the past. Without it, periods missed in an outage are billed as by
+       * `billLatest`.
+       */
       missedPeriods: z.enum(MISSED_PERIODS).optional(),
       dunning: dunningSchema.zod.optional(),
       /** Spreads bills of the same minute over this long, never past their local day. At most 6 hours. */

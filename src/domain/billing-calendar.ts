@@ -57,7 +57,11 @@ function dueOf({ reference, billAt, timeZone, jitterMs: most }: BillingPlan, dat
   return spread(instantOf(date, billAt, timeZone), most, fractionOf(reference), timeZone);
 }
 
-function dateOf(plan: BillingPlan, n: number): string {
+/**
+ * The calendar day on which period `n` begins. The same in every version of Node: no time zone plays a part.
+ * @throws RangeError if `n` is not a period of the plan's interval
+ */
+export function dateOf(plan: PlanDays, n: number): string {
   const { period, skipMonths } = sinceOf(plan);
   if (!Number.isSafeInteger(n) || n < period) {
     throw new RangeError(`${n} is no period of this plan: its interval holds from period ${period} on`);
@@ -72,7 +76,10 @@ function dateOf(plan: BillingPlan, n: number): string {
     .toString();
 }
 
-function sinceOf(plan: BillingPlan): { period: number; skipMonths: number } {
+/** The part of a plan that its days depend on. */
+export type PlanDays = Pick<BillingPlan, 'anchor' | 'trialDays' | 'interval' | 'since'>;
+
+function sinceOf(plan: PlanDays): { period: number; skipMonths: number } {
   return plan.since ?? { period: 1, skipMonths: 0 };
 }
 

@@ -41,6 +41,7 @@ const subscription = fc.record(
     timeZone: fc.constantFrom('Europe/Rome', 'America/New_York'),
     billAt: fc.constantFrom('10:00', '06:30'),
     trialDays: fc.integer({ min: 0, max: 14 }),
+    billedThrough: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.constantFrom('2027-03-01', '2027-04-15')),
     periods: fc.integer({ min: 1, max: 99 }),
     missedPeriods: fc.constantFrom('billAll' as const, 'billLatest' as const, 'skip' as const),
     dunning,

@@ -115,6 +115,7 @@ const ALL_WRONG: [string, string, (name: string) => string, Record<string, unkno
       timeZone: 'Europe/Rom',
       billAt: '25:00',
       trialDays: -1,
+      billedThrough: 0,
       periods: 0,
       endsOn: 'never',
       missedPeriods: 'all',
@@ -124,7 +125,7 @@ const ALL_WRONG: [string, string, (name: string) => string, Record<string, unkno
       businessUnit: 'no spaces allowed',
       statementSoftDescriptor: '',
     },
-    ['anchor: ', 'dunning.localHour: ', 'interval.unit: ', 'jitter: ', 'notify.url: ', 'timeZone: '],
+    ['anchor: ', 'billedThrough: ', 'dunning.localHour: ', 'interval.unit: ', 'jitter: ', 'notify.url: ', 'timeZone: '],
   ],
   [
     'storeCard',
@@ -174,6 +175,8 @@ describe('inside a worker, of cards and subscriptions', () => {
       entryMode: 'cof_merchant_initiated_transaction',
       interval: { every: 1, unit: 'month' },
       trialDays: 3,
+      // A day of its third period.
+      billedThrough: new Date(Date.now() + 75 * 86_400_000).toISOString().slice(0, 10),
       endsOn: '2199-12-31',
       dunning: { retryDays: [2, 4], localHour: 9, maxAttempts: 3, onGivenUp: 'pause' },
       jitter: '1 hour',
@@ -181,7 +184,9 @@ describe('inside a worker, of cards and subscriptions', () => {
       notify: { url: 'https://127.0.0.1:9/holdfast' },
       statementSoftDescriptor: 'CLUB',
     });
-    expect(await stack.holdfast.subscribe(input)).toMatchObject({ status: 'active', nextBill: { period: 1 } });
+    expect(await stack.holdfast.subscribe(input)).toMatchObject({
+      ...{ status: 'active', billedThrough: 3, nextBill: { period: 4 } },
+    });
     const { handle } = subscriptionOn(stack, input);
     const { pause, resume, changeCard, changePlan, cancel, billNow, refundPeriod } = UPDATE_NAMES;
     for (const name of [pause, resume, changeCard, changePlan, cancel, billNow, refundPeriod]) {

@@ -131,7 +131,7 @@ const TEXTS: Readonly<Record<PublishedFlow, Texts>> = {
     examples: [{ customerId: CUSTOMER_ID, commandId: 'remove-1', token: TOKEN, businessUnit: 'default' }],
   },
   subscription: {
-    more: '. An anchor in the past needs missedPeriods',
+    more: '. An anchor in the past needs billedThrough, the last period that was billed before, or missedPeriods',
     examples: [
       {
         reference: 'club-7',
@@ -156,6 +156,7 @@ const TEXTS: Readonly<Record<PublishedFlow, Texts>> = {
         timeZone: 'America/New_York',
         billAt: '06:30',
         trialDays: 14,
+        billedThrough: 1,
         endsOn: '2029-03-01',
         missedPeriods: 'billAll',
         dunning: { retryDays: [2, 5, 9], localHour: 9, maxAttempts: 4, onGivenUp: 'pause' },

@@ -31,7 +31,8 @@ async function planFrom(flow: Billing, from: number, now: number): Promise<Plann
   const { dunning } = input;
   const policy = input.missedPeriods ?? MISSED_PERIODS_DEFAULT;
   const resumed = resumeWith === undefined ? {} : { resumed: { at: Math.min(resumedAt, now), policy: resumeWith } };
-  const lastPaid = flow.billed.at(-1)?.period;
+  // Also what was paid elsewhere lasts until its end.
+  const lastPaid = flow.billed.at(-1)?.period ?? (flow.billedThrough > 0 ? flow.billedThrough : undefined);
   const { businessUnit } = flow;
   const call = { plan, from, now, policy, ...resumed, dunning, previous, lastPaid, businessUnit };
   const answer = await asked(flow, () => calendar.planBilling(call));

@@ -33,6 +33,7 @@ export async function billNow(
   if (billed !== undefined) {
     return { refusal: `period ${period} has been billed by payment ${billed.paymentReference}` };
   }
+  if (period <= flow.billedThrough) return { refusal: billedBefore(period) };
   if (flow.paused !== undefined) return { refusal: 'it is paused; resume it first' };
   if (open?.period === period) return tryNow(flow, open, command);
   if (period !== next) return { refusal: `period ${period} is neither open nor the next one, which is ${next}` };
@@ -46,6 +47,10 @@ export async function billNow(
   if ((await openAhead(flow)) === undefined) return { refusal: `the plan ends before period ${period}` };
   flow.billing = command;
   return 'later';
+}
+
+function billedBefore(period: number): string {
+  return `period ${period} was billed before this subscription began (billedThrough)`;
 }
 
 function tryNow(
@@ -78,6 +83,8 @@ export async function refundPeriod(flow: Billing, commandId: string, request: Re
   const begun = flow.refunding?.find((one) => one.commandId === commandId);
   const bill = billToRefund(flow, begun?.payment, period);
   if (bill === undefined) {
+    if (period !== undefined && period <= flow.billedThrough)
+      return { refusal: `${billedBefore(period)}: refund it by the payment that it was billed by` };
     const what = period === undefined ? 'no period has been billed' : `period ${period} was not billed`;
     const late = period === undefined ? '' : ', or too long ago: refund its payment';
     return { refusal: `${what} by this subscription${late}` };

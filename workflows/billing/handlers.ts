@@ -4,6 +4,7 @@ import { FLOWS } from '../../src/contract/flows.js';
 import { type OutcomeRequest, outcomeRequestSchema } from '../../src/contract/messages.js';
 import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
 import type { SubscriptionOutcome } from '../../src/contract/subscription-commands.js';
+import { periodsBilledBefore } from '../../src/domain/billed-through.js';
 import { planOf } from '../../src/domain/billing-calendar.js';
 import { newOutbox } from '../kit/outbox.js';
 import { answerQueries, awaitOutcome, countUnknownSignals } from '../kit/run.js';
@@ -45,12 +46,14 @@ export function newSubscription(input: ParsedSubscriptionInput, carried: Carried
 
 function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined): Billing {
   const { amount, token, consentTransactionId } = input;
+  const plan = planOf(input);
+  const billedThrough = periodsBilledBefore(plan, input.billedThrough);
   const fresh: Carried = {
     v: CARRIED_VERSION,
-    plan: planOf(input),
+    plan,
     amount,
     card: { token, ...(consentTransactionId !== undefined && { consentTransactionId }) },
-    next: 1,
+    next: billedThrough + 1,
     billed: [],
     counts: { billed: 0, unpaid: 0, missed: 0 },
     answered: [],
@@ -64,6 +67,7 @@ function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined
     handingOver: false,
     input: { ...input, ...kept.terms },
     businessUnit: input.businessUnit,
+    billedThrough,
     workflowId,
     fingerprint: FLOWS.subscription.fingerprint(input),
     status: carried === undefined ? 'started' : 'active',

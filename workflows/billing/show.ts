@@ -66,7 +66,7 @@ function visible({ status, waitingFor, needsOperator, amount, input }: Billing) 
 }
 
 function viewOf(flow: Billing): SubscriptionView {
-  const { upcoming, open, card, amount, counts } = flow;
+  const { upcoming, open, card, amount, counts, billedThrough } = flow;
   const last = flow.billed.at(-1);
   return {
     ...(upcoming !== undefined &&
@@ -78,6 +78,7 @@ function viewOf(flow: Billing): SubscriptionView {
     card: { token: card.token, ...(card.last4Digits !== undefined && { last4Digits: card.last4Digits }) },
     amount,
     cancelAtPeriodEnd: flow.cancelAtPeriodEnd === true,
+    ...(billedThrough > 0 && { billedThrough }),
     billedPeriods: counts.billed,
     unpaidPeriods: counts.unpaid,
     missedPeriods: counts.missed,

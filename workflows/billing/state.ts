@@ -150,6 +150,8 @@ export interface Billing extends Run, Omit<Carried, 'telling'> {
   /** With the terms as they are now. */
   input: ParsedSubscriptionInput;
   readonly businessUnit: string;
+  /** Number of the last period that was billed before and elsewhere; 0 if there is none. */
+  readonly billedThrough: number;
   upcoming: Period | undefined;
   /** Epoch ms, set once no further period comes: the end of what was paid for. */
   endsAt: number | undefined;

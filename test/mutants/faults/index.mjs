@@ -1,4 +1,5 @@
 import { ANSWER_FAULTS } from './answers-and-absence.mjs';
+import { BILLED_THROUGH_FAULTS } from './billed-through.mjs';
 import { BILLING_FAULTS } from './billing.mjs';
 import { BILLING_FLOW_FAULTS } from './billing-flow.mjs';
 import { HOLD_END_FAULTS } from './ends-of-holds.mjs';
@@ -34,6 +35,7 @@ export const FAULTS = [
   ...PAYLOAD_FAULTS,
   ...SETTLING_FAULTS,
   ...SUM_FAULTS,
+  ...BILLED_THROUGH_FAULTS,
   ...BILLING_FAULTS,
   ...BILLING_FLOW_FAULTS,
   ...VOID_FAULTS,

@@ -51,6 +51,7 @@ describe('subscribe', () => {
     ['zone', { timeZone: 'Europe/Paris' }],
     ['number of periods', { periods: 5 }],
     ['trial', { trialDays: 7 }],
+    ['last period that was billed before', { billedThrough: 1 }],
     ['policy of retries', { dunning: { retryDays: [2] } }],
     ['policy of missed periods', { missedPeriods: 'billAll' }],
   ])('with another %s under the same reference is another subscription, running and ended', async (_what, other) => {

@@ -1,0 +1,51 @@
+const SIMULATED = ['test/simulation/rules/billed-through.test.ts'];
+const CHECKED = ['test/domain/billed-through.test.ts'];
+
+/** Subscriptions that were billed elsewhere before. */
+export const BILLED_THROUGH_FAULTS = [
+  {
+    name: 'first-period-billed-though-billed-before',
+    rule: 'one period is billed once',
+    promise: 'No period up to billedThrough is ever billed.',
+    file: 'workflows/billing/handlers.ts',
+    from: 'next: billedThrough + 1,',
+    to: 'next: 1,',
+    tests: SIMULATED,
+  },
+  {
+    name: 'period-of-the-very-day-counts-as-unbilled',
+    rule: 'one period is billed once',
+    promise: 'A period that begins on the day of billedThrough was billed.',
+    file: 'src/domain/billed-through.ts',
+    from: 'if (dateOf(plan, middle) <= billedThrough)',
+    to: 'if (dateOf(plan, middle) < billedThrough)',
+    tests: CHECKED,
+  },
+  {
+    name: 'bill-now-of-what-was-billed-before',
+    rule: 'one period is billed once',
+    promise: 'No command bills what was billed before, and the refusal says why.',
+    file: 'workflows/billing/execute-on-bill.ts',
+    from: '  if (period <= flow.billedThrough) return { refusal: billedBefore(period) };\n',
+    to: '',
+    tests: SIMULATED,
+  },
+  {
+    name: 'gap-after-billed-through-needs-no-word',
+    rule: 'billing calendar',
+    promise: 'A first period to bill that began in the past needs missedPeriods.',
+    file: 'src/domain/check-subscription.ts',
+    from: 'if (missedPeriods !== undefined || date === undefined || date >= today) return [];',
+    to: 'if (missedPeriods !== undefined || billedThrough !== undefined || date === undefined || date >= today) return [];',
+    tests: CHECKED,
+  },
+  {
+    name: 'billed-through-is-no-other-request',
+    rule: 'money rule 2',
+    promise: 'The same reference with another billedThrough is a conflict.',
+    file: 'src/contract/flows.ts',
+    from: '...(billedThrough === undefined ? [] : [billedThrough])',
+    to: '...[]',
+    tests: CHECKED,
+  },
+];
