@@ -4,6 +4,7 @@ import { PAYMENT_STATUSES, WAITING_FOR } from '../contract/statuses.js';
 import { addDeployCommands, type DeployRequest } from './deploy-arguments.js';
 import { UsageError } from './errors.js';
 import type { ExportOptions } from './export.js';
+import { addLineCommands, type LinesRequest } from './line-arguments.js';
 import { addNotificationCommands, type NotificationRequest } from './notification-arguments.js';
 import { EVENT_STATUSES, type EventStatus, type ListEventsOptions } from './events.js';
 import type { ListOptions } from './visibility-query.js';
@@ -15,7 +16,7 @@ export type Request =
   | { command: 'export'; json: boolean; options: ExportOptions }
   | { command: 'events list'; json: boolean; options: EventOptions }
   | { command: 'setup'; json: boolean; retentionDays: number }
-  | { command: 'redrive'; json: boolean; file: string; rate: number; statement?: string; report?: string }
+  | LinesRequest
   /** `events` as options: every event that matches them. */
   | { command: 'events replay'; json: boolean; events: readonly string[] | EventOptions }
   | NotificationRequest
@@ -36,9 +37,6 @@ interface Given {
   retentionDays: number;
   since: Date;
   until?: Date;
-  rate: number;
-  statement?: string;
-  report?: string;
 }
 
 const DEFAULT_LIMIT = 50;
@@ -46,8 +44,6 @@ const MAX_LIMIT = 10_000;
 const MAX_RETENTION_DAYS = 36_500;
 /** ms. Visibility lags, by seconds as a rule. */
 const LISTED_AFTER_MS = 5 * 60_000;
-const DEFAULT_RATE = 5;
-const MAX_RATE = 1_000;
 /** Maximum length of a search attribute on SQL databases, in characters. */
 const MAX_VALUE = 255;
 
@@ -145,16 +141,7 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
       ask({ command: 'export', json: json(), options: { file, since, until } });
     });
 
-  program
-    .command('redrive <file>')
-    .description('after a restore from a backup: asks again for flows that may have been lost, from your own orders')
-    .option('--rate <number>', 'at most so many a second', wholeOf('--rate', 1, MAX_RATE), DEFAULT_RATE)
-    .option('--statement <file>', "the payment service's statement of the lost time", text('--statement'))
-    .option('--report <file>', 'what became of each line (default: <file>.report.jsonl)', text('--report'))
-    .action((file: string, { rate, statement, report }: Pick<Given, 'rate' | 'statement' | 'report'>) => {
-      const files = { ...(statement !== undefined && { statement }), ...(report !== undefined && { report }) };
-      ask({ command: 'redrive', json: json(), file, rate, ...files });
-    });
+  addLineCommands(program, { text, wholeOf, json, ask });
 
   const events = program
     .command('events')

@@ -8,6 +8,7 @@ import { explainFlow } from './explain.js';
 import { exportRuns } from './export.js';
 import { replay, showEvents } from './event-commands.js';
 import { replayNamespace } from './replay.js';
+import { importSubscriptions } from './import-subscriptions.js';
 import { findFlow } from './find-flow.js';
 import { listFlows } from './list.js';
 import { runNotifications } from './notifications.js';
@@ -70,6 +71,7 @@ const KEYS = {
   'deploy drain': 'notNeeded',
   replay: 'needed',
   redrive: 'needed',
+  'subscriptions import': 'needed',
 } as const satisfies Record<FlowRequest['command'], 'needed' | 'ifThere' | 'notNeeded'>;
 
 async function answer(request: FlowRequest, options: CommandOptions): Promise<number> {
@@ -109,6 +111,8 @@ async function run(engine: Engine, request: FlowRequest, options: CommandOptions
       return await replayNamespace(engine, request, options);
     case 'redrive':
       return await redrive(engine, request, options);
+    case 'subscriptions import':
+      return await importSubscriptions(engine, request, options);
     default:
       await showOrExplain(engine, request, options);
       return 0;

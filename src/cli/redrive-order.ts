@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { HoldfastClient, WaitOptions } from '../client/holdfast-client.js';
 import { HoldfastError } from '../client/errors.js';
@@ -6,6 +5,7 @@ import { checkInput, checkSubscriptionInput, type FlowRequest, makeRequest } fro
 import { show } from '../contract/fields.js';
 import { FLOWS } from '../contract/flows.js';
 import type { Statement, StatementEntry } from '../domain/statement.js';
+import { type Line, type LineOf, parseLines, sayFaults } from './line-file.js';
 
 /** How a flow of one type is asked for again. */
 interface Row {
@@ -62,19 +62,13 @@ const ROWS = {
 } as const satisfies Record<string, Row>;
 
 /** One flow that is to be asked for again. */
-export interface OrderLine {
-  /** From 1. */
-  number: number;
+interface Order extends LineOf {
   workflowType: string;
-  workflowId: string;
   taskQueue: string;
-  reference: string;
-  /** Of the line's text: a report names a line by it. */
-  hash: string;
-  ask(holdfast: HoldfastClient, wait: WaitOptions): Promise<object>;
   /** The operations of this flow in the statement that take, hold or send money. */
   shown(statement: Statement): readonly StatementEntry[];
 }
+export type OrderLine = Line<Order>;
 
 const types = Object.keys(ROWS) as (keyof typeof ROWS)[];
 const lineSchema = z.strictObject({
@@ -89,33 +83,11 @@ const lineSchema = z.strictObject({
  * @returns every fault of every line
  */
 export function parseOrder(source: string): { lines: OrderLine[] } | { faults: string[] } {
-  const faults: string[] = [];
-  const lines: OrderLine[] = [];
-  const first = new Map<string, number>();
-  for (const [index, text] of source.split('\n').entries()) {
-    if (text.trim() === '') continue;
-    const number = index + 1;
-    const line = parseLine(text.trim(), number);
-    if ('faults' in line) {
-      faults.push(...line.faults.map((fault) => `line ${number}: ${fault}`));
-      continue;
-    }
-    const earlier = first.get(line.workflowId);
-    if (earlier === undefined) first.set(line.workflowId, number);
-    else faults.push(`line ${number}: ${show(line.reference)} stands in line ${earlier} already`);
-    lines.push(line);
-  }
-  if (lines.length === 0 && faults.length === 0) faults.push('line 1: is missing: the file is empty');
-  return faults.length > 0 ? { faults } : { lines };
+  const { lines, faults } = parseLines(source, parseOne);
+  return faults.length > 0 ? { faults: sayFaults(faults) } : { lines };
 }
 
-function parseLine(text: string, number: number): OrderLine | { faults: readonly string[] } {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { faults: ['is no JSON'] };
-  }
+function parseOne(value: unknown): { asked: Order } | { faults: readonly string[] } {
   const parsed = lineSchema.safeParse(value);
   if (!parsed.success)
     return {
@@ -130,16 +102,15 @@ function parseLine(text: string, number: number): OrderLine | { faults: readonly
   try {
     const { workflowId, taskQueue, subject } = row.request(input);
     const { reference } = subject;
-    return {
-      number,
+    const asked: Order = {
       workflowType,
       workflowId,
       taskQueue,
       reference,
-      hash: createHash('sha256').update(text).digest('hex'),
       ask: (holdfast, wait) => row.ask(holdfast, input as never, wait),
       shown: (statement) => row.shown(statement, reference) ?? [],
     };
+    return { asked };
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error;
     return { faults: error.faults.length > 0 ? error.faults : [error.message] };

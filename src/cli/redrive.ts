@@ -1,28 +1,18 @@
-import { readFileSync } from 'node:fs';
-import { HoldfastError } from '../client/errors.js';
-import { HoldfastClient } from '../client/holdfast-client.js';
 import { announcedKeys } from '../client/ready-check.js';
 import { PAYMENTS_TASK_QUEUE } from '../contract/names.js';
 import { lostKeysUntil, type LostTime, parseLostTime } from '../domain/lost-time.js';
 import { hasMoney, parseStatement, type Statement, whyNotCovered } from '../domain/statement.js';
 import type { Request } from './arguments.js';
+import { askLines, type Output } from './ask-lines.js';
 import type { Engine } from './engine.js';
-import { CommandError, messageOf } from './errors.js';
+import { CommandError } from './errors.js';
+import { faulty, readText } from './line-file.js';
+import { type LineResult, Report } from './line-report.js';
 import { type OrderLine, parseOrder } from './redrive-order.js';
-import { isLeft, keyOf, type Redriven, Report, type ReportEntry } from './redrive-report.js';
-import { asLines, printable } from './table.js';
 
 export type RedriveRequest = Extract<Request, { command: 'redrive' }>;
 
-interface Output {
-  print: (text: string) => void;
-  printError: (text: string) => void;
-}
-
-/** How long each flow is waited for; it goes on afterwards. */
-const WAIT = { waitFor: '30 seconds' } as const;
-/** More would say that flows end more slowly than they are asked for. */
-const MOST_AT_ONCE = 200;
+const NOTHING = 'Nothing was sent';
 
 /**
  * `holdfast redrive`: asks again for flows that a restore from a backup may have lost. Resolves with the exit code: 1
@@ -31,33 +21,20 @@ const MOST_AT_ONCE = 200;
  */
 export async function redrive(engine: Engine, request: RedriveRequest, output: Output): Promise<number> {
   const order = parseOrder(readText(request.file));
-  if ('faults' in order) throw faulty(request.file, order.faults);
+  if ('faults' in order) throw faulty(NOTHING, request.file, order.faults);
   const lost = await lostTimeOf(engine, order.lines);
   const statement = request.statement === undefined ? undefined : statementOf(request.statement, lost);
   const limits: Limits = { statement, until: statement === undefined ? lostKeysUntil(lost) : Infinity };
   if (Date.now() >= limits.until) throw new CommandError(`Nothing was sent: ${sayOver(limits)}`);
 
-  const report = new Report(request.report ?? `${request.file}.report.jsonl`);
-  const done = report.done(lost);
-  const left = order.lines.filter((line) => !done.has(keyOf(line)));
-  const holdfast = new HoldfastClient(engine.client);
-  const entries: ReportEntry[] = [];
-  await askAll(left, request.rate, limits, async (line) => {
-    const redriven = fromStatement(line, statement) ?? (await askOne(holdfast, line));
-    const entry = report.add(line, redriven, new Date());
-    entries.push(entry);
-    output.print(request.json ? `${JSON.stringify(entry)}\n` : asLines([sayOne(entry)]));
-  });
-
-  const asked = new Set(entries.map(({ hash }) => hash));
-  const notAsked = left.filter(({ hash }) => !asked.has(hash));
-  if (notAsked.length > 0) output.printError(`${notAsked.length} lines were not asked for: ${sayOver(limits)}\n`);
-  const open = entries.filter(isLeft);
-  output.printError(
-    `${order.lines.length} lines: ${order.lines.length - left.length} were done before, ${entries.length - open.length} are ` +
-      `done now, ${open.length + notAsked.length} are left. The report is ${report.path}; the same command goes on from there.\n`,
-  );
-  return open.length + notAsked.length === 0 ? 0 : 1;
+  const report = new Report(request.report ?? `${request.file}.report.jsonl`, engine);
+  const { rate, json } = request;
+  const asking = {
+    ...{ report, done: report.done(lost), rate, json },
+    ...(limits.until < Infinity && { until: { at: limits.until, why: sayOver(limits) } }),
+    known: (line: OrderLine) => fromStatement(line, statement),
+  };
+  return await askLines(engine, order.lines, asking, output);
 }
 
 interface Limits {
@@ -72,18 +49,6 @@ function sayOver({ until }: Limits): string {
     'lost time, and what was paid then would be paid again. Give its statement of that time by --statement ' +
     '(docs/disaster.md)'
   );
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new CommandError(`${file} can't be read (${(error as NodeJS.ErrnoException).code})`);
-  }
-}
-
-function faulty(file: string, faults: readonly string[]): CommandError {
-  return new CommandError([`Nothing was sent. ${file} has faults:`, ...faults.map((fault) => `- ${fault}`)].join('\n'));
 }
 
 /**
@@ -117,56 +82,15 @@ async function lostTimeOf({ client }: Engine, lines: readonly OrderLine[]): Prom
 
 function statementOf(file: string, lost: LostTime): Statement {
   const parsed = parseStatement(readText(file), Date.now());
-  if ('faults' in parsed) throw faulty(file, parsed.faults);
+  if ('faults' in parsed) throw faulty(NOTHING, file, parsed.faults);
   const why = whyNotCovered(parsed.statement, lost);
-  if (why !== undefined) throw faulty(file, [why]);
+  if (why !== undefined) throw faulty(NOTHING, file, [why]);
   return parsed.statement;
 }
 
-/** Asks for so many flows a second, and waits for all. Stops asking when the time is over. */
-async function askAll(
-  lines: readonly OrderLine[],
-  perSecond: number,
-  { until }: Limits,
-  ask: (line: OrderLine) => Promise<void>,
-): Promise<void> {
-  const underWay = new Set<Promise<void>>();
-  const begun = performance.now();
-  for (const [index, line] of lines.entries()) {
-    const wait = begun + (index * 1_000) / perSecond - performance.now();
-    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-    while (underWay.size >= MOST_AT_ONCE) await Promise.race(underWay);
-    if (Date.now() >= until) break;
-    const asked = ask(line).finally(() => underWay.delete(asked));
-    underWay.add(asked);
-  }
-  await Promise.all(underWay);
-}
-
 /** What the statement says of a line; undefined if that must be asked for. */
-function fromStatement(line: OrderLine, statement: Statement | undefined): Redriven | undefined {
+function fromStatement(line: OrderLine, statement: Statement | undefined): LineResult | undefined {
   const transactions = statement === undefined ? [] : line.shown(statement);
   if (transactions.length === 0) return undefined;
   return { result: hasMoney(transactions) ? 'hasMoney' : 'declined', transactions };
-}
-
-async function askOne(holdfast: HoldfastClient, line: OrderLine): Promise<Redriven> {
-  try {
-    return { result: 'outcome', outcome: { ...(await line.ask(holdfast, WAIT)) } };
-  } catch (error) {
-    if (error instanceof HoldfastError) return { result: 'refused', type: error.type, message: error.message };
-    return { result: 'refused', type: 'EngineUnavailable', message: messageOf(error) };
-  }
-}
-
-function sayOne(entry: ReportEntry): string {
-  const start = `line ${entry.line}  ${printable(entry.reference)}  `;
-  if (entry.result === 'refused') return `${start}${entry.type}: ${printable(entry.message)}`;
-  if (entry.result === 'outcome') {
-    const { status = 'followed', transactionId = '' } = entry.outcome;
-    return `${start}${[status, transactionId].map((part) => printable(String(part as string))).join('  ')}`.trimEnd();
-  }
-  const shown = entry.transactions.map(({ kind, status, transactionId }) => `${kind} ${status} ${transactionId}`);
-  const said = entry.result === 'hasMoney' ? 'not sent: the statement shows' : 'not sent: declined by the statement:';
-  return `${start}${said} ${printable(shown.join(', '))}`;
 }

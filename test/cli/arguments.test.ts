@@ -3,7 +3,7 @@ import { parseRequest } from '../../src/cli/arguments.js';
 import { holdfast } from './command.js';
 
 const COMMANDS =
-  'list, show, explain, export, redrive, events list, events replay, events export, setup, notifications list, notifications resend, deploy status, deploy drain, replay';
+  'list, show, explain, export, redrive, subscriptions import, events list, events replay, events export, setup, notifications list, notifications resend, deploy status, deploy drain, replay';
 
 describe('the command line', () => {
   test('of list is read with its defaults', () => {
@@ -57,6 +57,20 @@ describe('the command line', () => {
     expect(parseRequest(['replay', '--open', '--recent', '--pinned'])).toEqual({ ...replay, pinned: true });
   });
 
+  test('of files of lines is read with its defaults', () => {
+    const lines = { json: false, file: 'a.jsonl', rate: 5 };
+    expect(parseRequest(['redrive', 'a.jsonl'])).toEqual({ command: 'redrive', ...lines });
+    expect(parseRequest(['redrive', 'a.jsonl', '--statement', 's'])).toMatchObject({ statement: 's' });
+    const imported = { command: 'subscriptions import', ...lines };
+    expect(parseRequest(['subscriptions', 'import', 'a.jsonl'])).toEqual(imported);
+    const given = ['--rate', '50', '--report', 'r.jsonl'];
+    expect(parseRequest(['subscriptions', 'import', 'a.jsonl', ...given])).toEqual({
+      ...imported,
+      rate: 50,
+      report: 'r.jsonl',
+    });
+  });
+
   test.each([
     [['lst'], ["unknown command 'lst' (Did you mean list?)"]],
     [[], [`No command is given: use one of ${COMMANDS}`]],
@@ -99,6 +113,11 @@ describe('the command line', () => {
       ['redrive', 'orders.jsonl', '--rate', '0.5', '--statement', ''],
       ['--rate "0.5": use a number from 1 to 1000', '--statement needs a value'],
     ],
+    [
+      ['subscriptions', 'import', 'club.jsonl', '--rate', '1001', '--report', ''],
+      ['--rate "1001": use a number from 1 to 1000', '--report needs a value'],
+    ],
+    [['subscriptions', 'import'], ["missing required argument 'file'"]],
     [['deploy', 'status', 'v1'], ["too many arguments for 'status'. Expected 0 arguments but got 1."]],
     [['replay', '--limit', '1e3'], ['--limit "1e3": use a number from 1 to 10000']],
   ])('refuses %j with exit code 2 before it connects anywhere', async (args, faults) => {
@@ -136,6 +155,7 @@ describe('the command line', () => {
       'deploy status [options]',
       'deploy drain [options]',
       'replay [options]',
+      'subscriptions import [options] <file>',
     ])
       expect(out).toContain(command);
   });

@@ -1,5 +1,6 @@
 const SIMULATED = ['test/simulation/rules/billed-through.test.ts'];
 const CHECKED = ['test/domain/billed-through.test.ts'];
+const IMPORT = ['test/simulation/rules/import.test.ts'];
 
 /** Subscriptions that were billed elsewhere before. */
 export const BILLED_THROUGH_FAULTS = [
@@ -47,5 +48,23 @@ export const BILLED_THROUGH_FAULTS = [
     from: '...(billedThrough === undefined ? [] : [billedThrough])',
     to: '...[]',
     tests: CHECKED,
+  },
+  {
+    name: 'import-starts-beside-faults',
+    rule: 'import of subscriptions',
+    promise: 'Nothing is started while any line is at fault.',
+    file: 'src/cli/import-subscriptions.ts',
+    from: 'if (all.length > 0) throw',
+    to: 'if (all.length > lines.length) throw',
+    tests: IMPORT,
+  },
+  {
+    name: 'import-takes-what-it-started-for-too-late',
+    rule: 'import of subscriptions',
+    promise: 'A line that was started before is joined, also on a day on which it could not be started any more.',
+    file: 'src/cli/import-subscriptions.ts',
+    from: 'late.length === 0 || (await calls.isKnown({ workflowId }))',
+    to: 'late.length === 0 || (await calls.isKnown({ workflowId: `${workflowId}-` }))',
+    tests: IMPORT,
   },
 ];

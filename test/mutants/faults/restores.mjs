@@ -180,7 +180,7 @@ export const RESTORE_FAULTS = [
     name: 'redrive-believes-its-report-after-a-second-restore',
     rule: 'restore',
     promise: 'redrive asks again for what it had done before a later restore.',
-    file: 'src/cli/redrive-report.ts',
+    file: 'src/cli/line-report.ts',
     from: ' && Date.parse(at) > until',
     to: ' && at.length > Math.min(until, 0)',
     tests: REDRIVE,

@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Engine } from '../../../src/cli/engine.js';
 import { redrive, type RedriveRequest } from '../../../src/cli/redrive.js';
-import type { ReportEntry } from '../../../src/cli/redrive-report.js';
+import type { ReportEntry } from '../../../src/cli/line-report.js';
 import { atFullCounts } from '../../support/at-full-counts.js';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
@@ -113,7 +113,7 @@ describe('redrive', () => {
   test('refuses a report that is none', async () => {
     await restore(time, taken(time));
     const file = order(['charge', await inputOf(time, 'charge')]);
-    expect(await refusal(file, { report: file })).toContain('line 1, is no report of redrive');
+    expect(await refusal(file, { report: file })).toContain('line 1, is no report: name another file');
   });
 
   test('sends nothing before every worker is told of the same restore', async () => {

@@ -3,10 +3,11 @@ import { z } from 'zod';
 import type { LostTime } from '../domain/lost-time.js';
 import type { StatementEntry } from '../domain/statement.js';
 import { CommandError } from './errors.js';
-import type { OrderLine } from './redrive-order.js';
+import type { Engine } from './engine.js';
+import type { Line } from './line-file.js';
 
 /** What has become of one line. */
-export type Redriven =
+export type LineResult =
   /** The flow's own answer; `status` may be `pending`, `underReview` or `unknown`: it goes on. */
   | { result: 'outcome'; outcome: Readonly<Record<string, unknown>> }
   /** The flow, or Temporal, answered with a failure of this type. */
@@ -16,31 +17,49 @@ export type Redriven =
   /** The statement shows that it was declined: nothing was sent. */
   | { result: 'declined'; transactions: readonly StatementEntry[] };
 
-export type ReportEntry = { line: number; reference: string; workflowId: string; hash: string; at: string } & Redriven;
+export type ReportEntry = {
+  line: number;
+  reference: string;
+  workflowId: string;
+  hash: string;
+  /** Which Temporal was asked: address and namespace. */
+  temporal: string;
+  at: string;
+} & LineResult;
 
 const entrySchema = z.object({
   workflowId: z.string(),
   hash: z.string(),
+  temporal: z.string(),
   at: z.iso.datetime(),
   result: z.string(),
   outcome: z.unknown().optional(),
 });
 
 /** Fields of an outcome that say what became of the money. No token and no customer data goes into a report. */
-const REPORTED = ['status', 'paymentId', 'transactionId', 'amount', 'currency', 'category', 'reason', 'workflowId'];
+const REPORTED = [
+  ...['status', 'paymentId', 'transactionId', 'amount', 'currency', 'category', 'reason', 'workflowId'],
+  ...['nextBill', 'billedThrough'],
+];
 /** The flow goes on: it is asked again when the command is repeated. */
 const OPEN: ReadonlySet<unknown> = new Set(['unknown', 'pending', 'underReview']);
 
 /** The report of a file: JSON lines, one for each line that was done. It is added to, so that a later call goes on. */
 export class Report {
-  constructor(readonly path: string) {}
+  readonly path: string;
+  readonly #temporal: string;
+
+  constructor(path: string, { address, namespace }: Pick<Engine, 'address' | 'namespace'>) {
+    this.path = path;
+    this.#temporal = `${address}/${namespace}`;
+  }
 
   /**
-   * Names the lines, by workflow id and hash, that need not be asked again. What was asked before the end of the lost time
-   * a later restore may have lost again.
+   * Names the lines, by workflow id and hash, that need not be asked again. What another Temporal was asked, such as that
+   * of a rehearsal, is not done here. What was asked before the end of a lost time a restore may have lost again.
    * @throws CommandError for a file that is no report
    */
-  done({ until }: LostTime): Set<string> {
+  done({ until }: Pick<LostTime, 'until'> = { until: -Infinity }): Set<string> {
     let text: string;
     try {
       text = readFileSync(this.path, 'utf8');
@@ -54,10 +73,9 @@ export class Report {
     for (const [index, line] of whole.split('\n').slice(0, -1).entries()) {
       const entry = entrySchema.safeParse(parsed(line));
       if (!entry.success)
-        throw new CommandError(
-          `${this.path}, line ${index + 1}, is no report of redrive: name another file by --report`,
-        );
-      const { outcome, at } = entry.data;
+        throw new CommandError(`${this.path}, line ${index + 1}, is no report: name another file by --report`);
+      const { outcome, at, temporal } = entry.data;
+      if (temporal !== this.#temporal) continue;
       const status =
         typeof outcome === 'object' && outcome !== null && 'status' in outcome ? outcome.status : undefined;
       const key = keyOf(entry.data);
@@ -68,8 +86,16 @@ export class Report {
     return done;
   }
 
-  add({ number, reference, workflowId, hash }: OrderLine, redriven: Redriven, at: Date): ReportEntry {
-    const entry = { line: number, reference, workflowId, hash, at: at.toISOString(), ...reported(redriven) };
+  add({ number, reference, workflowId, hash }: Line, result: LineResult, at: Date): ReportEntry {
+    const entry = {
+      line: number,
+      reference,
+      workflowId,
+      hash,
+      temporal: this.#temporal,
+      at: at.toISOString(),
+      ...reported(result),
+    };
     appendFileSync(this.path, `${JSON.stringify(entry)}\n`, { mode: 0o600 });
     return entry;
   }
@@ -79,9 +105,9 @@ export function keyOf({ workflowId, hash }: { workflowId: string; hash: string }
   return `${workflowId} ${hash}`;
 }
 
-function reported(redriven: Redriven): Redriven {
-  if (redriven.result !== 'outcome') return redriven;
-  const kept = Object.entries(redriven.outcome).filter(([name]) => REPORTED.includes(name));
+function reported(result: LineResult): LineResult {
+  if (result.result !== 'outcome') return result;
+  const kept = Object.entries(result.outcome).filter(([name]) => REPORTED.includes(name));
   return { result: 'outcome', outcome: Object.fromEntries(kept) };
 }
 
@@ -94,7 +120,7 @@ function parsed(line: string): unknown {
 }
 
 /** True if somebody has to look, or to ask again. */
-export function isLeft(redriven: Redriven): boolean {
-  if (redriven.result === 'outcome') return redriven.outcome['status'] === 'unknown';
-  return redriven.result === 'refused';
+export function isLeft(result: LineResult): boolean {
+  if (result.result === 'outcome') return result.outcome['status'] === 'unknown';
+  return result.result === 'refused';
 }
