@@ -3,10 +3,10 @@ import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { createNotificationActivities } from '../activities/notifications.js';
 import { createEnginePort } from '../src/client/engine-port.js';
-import { NOTIFICATIONS_TASK_QUEUE } from '../src/contract/names.js';
+import { DELIVERIES_TASK_QUEUE, NOTIFICATIONS_TASK_QUEUE } from '../src/contract/names.js';
 import type { NotifySettings } from '../src/security/notify-settings.js';
 
-/** Most POSTs at a time: an endpoint that hangs holds its place for 10 s. */
+/** Most at a time of each queue: an endpoint that hangs holds its place for 10 s. */
 const PLACES = 100;
 
 interface NotificationWorkerDeps {
@@ -19,13 +19,23 @@ interface NotificationWorkerDeps {
   overrides?: Partial<WorkerOptions>;
 }
 
-/** Creates the worker that tells merchants. It runs no workflow: the queue of payments has that of the notifications. */
-export async function createNotificationWorker(deps: NotificationWorkerDeps): Promise<Worker> {
+/**
+ * Creates the workers that tell merchants, without any workflow: the queue of payments has that of the notifications.
+ * Hand-overs have a queue and places of their own, because a flow that has ended waits for its own.
+ */
+export async function createNotificationWorkers(deps: NotificationWorkerDeps): Promise<Worker[]> {
+  const workers: Worker[] = [];
+  for (const taskQueue of [NOTIFICATIONS_TASK_QUEUE, DELIVERIES_TASK_QUEUE])
+    workers.push(await createNotificationWorker(deps, taskQueue));
+  return workers;
+}
+
+async function createNotificationWorker(deps: NotificationWorkerDeps, taskQueue: string): Promise<Worker> {
   const { connection, client, dataConverter, notifications, stopMs = 5_000 } = deps;
   return await Worker.create({
     connection,
     namespace: client.options.namespace,
-    taskQueue: NOTIFICATIONS_TASK_QUEUE,
+    taskQueue,
     dataConverter,
     activities: createNotificationActivities({ engine: createEnginePort(client), notifications, now: Date.now }),
     maxConcurrentActivityTaskExecutions: PLACES,

@@ -15,7 +15,7 @@ import {
 } from './connect.js';
 import { checkOwnWorker, createOwnWorker, type OwnWorker, ownDataConverter } from './own-worker.js';
 import { builtBundlePath } from './bundle-workflows.js';
-import { createNotificationWorker } from './create-notification-worker.js';
+import { createNotificationWorkers } from './create-notification-worker.js';
 import { createBillingWorker, createPaymentWorker } from './create-payment-worker.js';
 import { createProviders, rateLimits, unitTerms } from './providers.js';
 import { type OpenReferenceBook, openReferenceBook } from './reference-book.js';
@@ -194,7 +194,7 @@ export async function workersOf(
     if (taskQueues !== 'billing') {
       const observer = reportUnits({ ...reported, taskQueue: PAYMENTS_TASK_QUEUE });
       workers.push(await createPaymentWorker({ ...deps, callsPerSecond: paymentsCallsPerSecond, observer }));
-      workers.push(await createNotificationWorker(deps));
+      workers.push(...(await createNotificationWorkers(deps)));
     }
     if (taskQueues !== 'payments') {
       const observer = reportUnits({ ...reported, taskQueue: BILLING_TASK_QUEUE });

@@ -7,7 +7,7 @@ import {
   type PaymentActivities,
 } from '../src/contract/activities.js';
 import type { BillingActivities } from '../src/contract/billing-activities.js';
-import { NOTIFICATIONS_TASK_QUEUE } from '../src/contract/names.js';
+import { DELIVERIES_TASK_QUEUE, NOTIFICATIONS_TASK_QUEUE } from '../src/contract/names.js';
 import type { NotificationActivities } from '../src/contract/notifications.js';
 
 /** The calls that carry an idempotency key. */
@@ -151,19 +151,23 @@ export const endpoints = proxyActivities<Pick<NotificationActivities, 'endpoints
 type Deliver = Pick<NotificationActivities, 'deliverNotification'>;
 
 /** One try: what follows must not wait for more. */
-export const firstDelivery = proxyActivities<Deliver>({
-  taskQueue: NOTIFICATIONS_TASK_QUEUE,
-  startToCloseTimeout: '20 seconds',
-  retry: { backoffCoefficient: 2, maximumAttempts: 1 },
-  summary: 'Notify the merchant',
-});
+export function firstDelivery(businessUnit: string): Deliver {
+  return proxyActivities<Deliver>({
+    taskQueue: DELIVERIES_TASK_QUEUE,
+    startToCloseTimeout: '20 seconds',
+    priority: { priorityKey: CALL_PRIORITIES.command, fairnessKey: businessUnit },
+    retry: { backoffCoefficient: 2, maximumAttempts: 1 },
+    summary: 'Notify the merchant',
+  });
+}
 
 /** Retried for as long as a merchant may take to repair their endpoint. */
-export function deliveryWithin(ms: number): Deliver {
+export function deliveryWithin(ms: number, businessUnit: string): Deliver {
   return proxyActivities<Deliver>({
-    taskQueue: NOTIFICATIONS_TASK_QUEUE,
+    taskQueue: DELIVERIES_TASK_QUEUE,
     startToCloseTimeout: '20 seconds',
     scheduleToCloseTimeout: ms,
+    priority: { priorityKey: CALL_PRIORITIES.poll, fairnessKey: businessUnit },
     retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '1 hour' },
     summary: 'Notify the merchant again',
   });

@@ -9,8 +9,11 @@ export const PAYMENTS_TASK_QUEUE = 'holdfast';
 /** Task queue of subscriptions, separate so that a burst of renewals can't slow a checkout. */
 export const BILLING_TASK_QUEUE = 'holdfast-billing';
 
-/** Task queue of activities only, which tell merchants: an endpoint that is slow takes no place of a payment's calls. */
+/** Task queue of activities only, by which flows hand over what merchants are told: it takes no place of a payment's calls. */
 export const NOTIFICATIONS_TASK_QUEUE = 'holdfast-notifications';
+
+/** Task queue of what is sent to merchants: an endpoint that hangs keeps no flow from handing over, and so from its end. */
+export const DELIVERIES_TASK_QUEUE = 'holdfast-deliveries';
 
 /** Activity of a merchant's own worker: asks a flow for its outcome (see `workflows/as-children.ts`). */
 export const ASK_FLOW_ACTIVITY = 'holdfastAskFlow';
@@ -221,6 +224,9 @@ export const FAILURE_TYPES = {
   unexpectedResponse: 'UnexpectedResponse',
 } as const;
 export type FailureType = (typeof FAILURE_TYPES)[keyof typeof FAILURE_TYPES];
+
+/** How a flow that has ended refuses a command. Our client then waits until it has closed, and asks its successor. */
+export const ALREADY_ENDED = 'the flow has already ended';
 
 /** First element of `ApplicationFailure.details` in every failure from an activity. */
 export interface FailureDetails {

@@ -45,7 +45,12 @@ function durableSurface(): object {
   const ofCard = { customerId: 'customer-1', commandId: 'remove-1', businessUnit: 'default', token: TOKEN };
   const none = { providers: new Map(), engine: {}, now: Date.now } as never;
   return {
-    taskQueues: [names.PAYMENTS_TASK_QUEUE, names.BILLING_TASK_QUEUE, names.NOTIFICATIONS_TASK_QUEUE],
+    taskQueues: [
+      names.PAYMENTS_TASK_QUEUE,
+      names.BILLING_TASK_QUEUE,
+      names.NOTIFICATIONS_TASK_QUEUE,
+      names.DELIVERIES_TASK_QUEUE,
+    ],
     deployment: names.DEPLOYMENT_NAME,
     workflows: { ...names.WORKFLOW_TYPES, notifications: names.NOTIFICATIONS_WORKFLOW },
     updates: names.UPDATE_NAMES,

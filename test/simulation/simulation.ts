@@ -12,6 +12,7 @@ import { createEnginePort } from '../../src/client/engine-port.js';
 import { announcingIdentity } from '../../src/client/ready-check.js';
 import {
   BILLING_TASK_QUEUE,
+  DELIVERIES_TASK_QUEUE,
   NOTIFICATIONS_TASK_QUEUE,
   PAYMENTS_TASK_QUEUE,
   SEARCH_ATTRIBUTES,
@@ -157,7 +158,9 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
         ...createBillingActivities(needs),
         ...createNotificationActivities(needs),
       } as never,
-      queues: queues.includes(PAYMENTS_TASK_QUEUE) ? [...queues, NOTIFICATIONS_TASK_QUEUE] : queues,
+      queues: queues.includes(PAYMENTS_TASK_QUEUE)
+        ? [...queues, NOTIFICATIONS_TASK_QUEUE, DELIVERIES_TASK_QUEUE]
+        : queues,
       beforeActivity,
       losesAnswer,
       ...(cache !== undefined && { cache }),

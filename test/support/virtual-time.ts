@@ -16,7 +16,7 @@ import { SandboxControl } from '../../sandbox/control.js';
 import { startSandbox } from '../../sandbox/server.js';
 import { createBillingActivities } from '../../activities/billing.js';
 import { createNotificationActivities } from '../../activities/notifications.js';
-import { createNotificationWorker } from '../../workers/create-notification-worker.js';
+import { createNotificationWorkers } from '../../workers/create-notification-worker.js';
 import { createBillingWorker, createPaymentWorker } from '../../workers/create-payment-worker.js';
 import { registerSearchAttributes } from '../../src/client/set-up-namespace.js';
 import { testDataConverter } from './data-converter.js';
@@ -152,7 +152,7 @@ async function startSkippedTime({ billing = false, sticky = true }): Promise<Vir
     const { overrides } = deps;
     const workers = [
       await createPaymentWorker(deps),
-      await createNotificationWorker({ ...deps, overrides, notifications: activities.notifications }),
+      ...(await createNotificationWorkers({ ...deps, overrides, notifications: activities.notifications })),
     ];
     if (billing) workers.push(await createBillingWorker({ ...deps, callsPerSecond: 1_000 }));
     const running = Promise.all(workers.map((worker) => withoutDefaultTimeouts(worker).run()));

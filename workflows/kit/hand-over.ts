@@ -10,13 +10,18 @@ export async function handOverAsTold(flow: Telling): Promise<never> {
   return await CancellationScope.nonCancellable(async () => {
     for (;;) {
       // On replay the result of a local activity comes earlier, so nothing may be scheduled beside one. A run that leaves
-      // schedules nothing more: the next one does.
-      await condition(() => flow.outbox.waiting.length > 0 && !flow.inLocalTry && !flow.leaving);
+      // schedules nothing more: the next one does. Looked at again, because the main loop may have gone on before this.
+      do await condition(() => isToHandOver(flow));
+      while (!isToHandOver(flow));
       flow.handingOver = true;
       await handOver(flow);
       flow.handingOver = false;
     }
   });
+}
+
+function isToHandOver({ outbox, inLocalTry, leaving }: Telling): boolean {
+  return outbox.waiting.length > 0 && !inLocalTry && !leaving;
 }
 
 async function handOver(flow: Telling): Promise<void> {

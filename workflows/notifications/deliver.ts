@@ -48,7 +48,7 @@ async function deliver(
 ): Promise<void> {
   const { businessUnit, url: _own, deliveries: _deliveries, ...notification } = kept;
   const left = Math.max(1_000, (delivery.until ?? 0) - Date.now());
-  const { deliverNotification } = which === 'first' ? firstDelivery : deliveryWithin(left);
+  const { deliverNotification } = which === 'first' ? firstDelivery(businessUnit) : deliveryWithin(left, businessUnit);
   const { workflowId } = sending;
   const { url } = delivery;
   try {
