@@ -6,6 +6,8 @@ import {
   type EndpointsCall,
   type NotificationActivities,
 } from '../src/contract/notifications.js';
+import { FAILURE_TYPES } from '../src/contract/names.js';
+import { isSealed } from '../src/contract/payload-marks.js';
 import type { EnginePort } from '../src/contract/engine-port.js';
 import { notificationHeaders } from '../src/security/notification-signature.js';
 import { isAllowedHost, type NotifySettings, urlFaults } from '../src/security/notify-settings.js';
@@ -34,8 +36,19 @@ export function createNotificationActivities(deps: NotificationDeps): Notificati
       endpointsOf: async ({ notifications }, call) => endpointsOf(notifications, call),
       deliverNotification: (_deps, call) => deliver(deps, post, call),
     },
-    requireDecoded,
+    requireOurs,
   );
+}
+
+/**
+ * Whoever has access to Temporal can have any activity run, and so would have text of their own signed, or encrypted
+ * and handed over.
+ */
+function requireOurs(call: unknown): void {
+  requireDecoded(call);
+  if (isSealed(call)) return;
+  const why = 'Nothing was sent: only what is encrypted under our keys is signed, and this came in clear';
+  throw ApplicationFailure.nonRetryable(why, FAILURE_TYPES.invalidInput);
 }
 
 /**

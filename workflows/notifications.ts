@@ -1,15 +1,17 @@
 import { condition, continueAsNew } from '@temporalio/workflow';
 import { NOTIFICATIONS_FLOW, type SentNotifications } from '../src/contract/notifications.js';
-import { isHistoryLong } from './kit/run.js';
-import { parseStart } from './kit/start-guard.js';
+import { isSealed } from '../src/contract/payload-marks.js';
+import { failLaterRun, isHistoryLong, openRun } from './kit/run.js';
 import { askEndpoints, goOn, sendFirst } from './notifications/deliver.js';
 import {
+  CARRIED_VERSION,
   type Carried,
   carriedOf,
   isSettled,
   newSending,
   presentSending,
   registerHandlers,
+  type Sending,
   showSending,
 } from './notifications/state.js';
 
@@ -19,7 +21,7 @@ import {
  * everything is taken or given up; the next thing to tell starts it again.
  */
 export async function notifications(raw: unknown, carried?: Carried): Promise<SentNotifications> {
-  const sending = newSending(parseStart(NOTIFICATIONS_FLOW, raw), carried);
+  const sending = open(raw, carried);
   registerHandlers(sending);
   goOn(sending);
   for (;;) {
@@ -38,4 +40,19 @@ export async function notifications(raw: unknown, carried?: Carried): Promise<Se
     // What is being tried again is tried on by the next run.
     await continueAsNew<typeof notifications>(raw, carriedOf(sending));
   }
+}
+
+function open(raw: unknown, carried: unknown): Sending {
+  try {
+    const { input, before } = openRun(NOTIFICATIONS_FLOW, [raw, carried], isCarried);
+    return newSending(input, before);
+  } catch (failure) {
+    failLaterRun(failure);
+    throw failure;
+  }
+}
+
+/** Whoever has access to Temporal could have anything signed otherwise. */
+function isCarried(carried: { v?: unknown }): carried is Carried {
+  return isSealed(carried) && carried.v === CARRIED_VERSION;
 }

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createNotificationActivities, notifyFaults } from '../../activities/notifications.js';
 import { NotificationRejected, verifyNotification } from '../../src/client/index.js';
+import { markSealed } from '../../src/contract/payload-marks.js';
 import { isNotPublic } from '../../src/security/public-address.js';
 import type { NotifySettings } from '../../src/security/notify-settings.js';
 import { NOTIFY_SECRET, tellingOf } from '../support/telling.js';
@@ -17,10 +18,10 @@ const NOTIFICATION = {
   data: { reference: 'order-1' },
 };
 
-async function deliver(url: string, notifications: NotifySettings): Promise<void> {
+async function deliver(url: string, notifications: NotifySettings, ours = markSealed): Promise<void> {
   const activities = createNotificationActivities({ engine: {} as never, notifications, now: Date.now });
   const call = { workflowId: 'payment-order-1', businessUnit: 'default', url, notification: NOTIFICATION };
-  await new MockActivityEnvironment().run(async () => await activities.deliverNotification(call));
+  await new MockActivityEnvironment().run(async () => await activities.deliverNotification(ours(call)));
 }
 
 /** Answers every request with the status, and counts them. */
@@ -40,6 +41,24 @@ async function address(status: number, headers: Record<string, string> = {}) {
 }
 
 describe('where notifications go', () => {
+  test('nothing that came in clear is signed, or handed over under our keys', async () => {
+    const merchant = await address(200);
+    const url = merchant.url();
+    await expect(deliver(url, tellingOf([{ url }]), (call) => call)).rejects.toThrow('this came in clear');
+    expect(merchant.requests()).toBe(0);
+    merchant.close();
+    let given = 0;
+    const engine = { handOver: async () => void (given += 1) };
+    const activities = createNotificationActivities({ engine, notifications: tellingOf(), now: Date.now });
+    const call = { workflowId: 'payment-order-1', businessUnit: 'default', notifications: [NOTIFICATION] };
+    await expect(new MockActivityEnvironment().run(async () => await activities.handOver(call))).rejects.toThrow(
+      'this came in clear',
+    );
+    expect(given).toBe(0);
+    await new MockActivityEnvironment().run(async () => await activities.handOver(markSealed(call)));
+    expect(given).toBe(1);
+  });
+
   test.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]'])(
     'not to %s, unless private addresses are allowed',
     async (host) => {
@@ -88,6 +107,9 @@ describe('where notifications go', () => {
     ['fe80::1', true],
     ['::ffff:10.0.0.1', true],
     ['64:ff9b::a00:1', true],
+    ['64:ff9b:1::a00:1', true],
+    ['2002:a00:1::', true],
+    ['fec0::1', true],
     ['8.8.8.8', false],
     ['2606:4700::1', false],
     ['a.name', false],

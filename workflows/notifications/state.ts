@@ -7,11 +7,14 @@ import { explainQuery, notificationsQuery, notifySignal } from '../messages.js';
 
 /** What the next run of a long one needs. */
 export interface Carried {
+  v: typeof CARRIED_VERSION;
   kept: KeptNotification[];
 }
 
+export const CARRIED_VERSION = 1;
+
 /** What one run of the flow `notifications` knows. */
-export interface Sending extends Carried {
+export interface Sending extends Pick<Carried, 'kept'> {
   readonly workflowId: string;
   /** First tries that are under way or wait for the one before. */
   firstTries: number;
@@ -22,15 +25,15 @@ export interface Sending extends Carried {
 
 export function newSending({ workflowId }: { workflowId: string }, carried: Carried | undefined): Sending {
   // A copy, because the engine's object must not be changed.
-  const { kept } = JSON.parse(JSON.stringify(carried ?? { kept: [] })) as Carried;
+  const { kept } = JSON.parse(JSON.stringify(carried ?? { kept: [] })) as Pick<Carried, 'kept'>;
   return { workflowId, kept, firstTries: 0, lanes: new Map(), ignored: {} };
 }
 
-/** More than a flow tells in the three days for which one may be tried; what is settled goes first. */
+/** Beyond it those that are settled go, oldest first. What waits for an endpoint is never dropped. */
 const MOST_KEPT = 200;
 
 export function carriedOf({ kept }: Sending): Carried {
-  return { kept: kept.slice(-MOST_KEPT) };
+  return { v: CARRIED_VERSION, kept };
 }
 
 export function registerHandlers(sending: Sending): void {
