@@ -59,7 +59,7 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
     if (flow.queue.length === 0) await placeEvents(flow);
     const next = await nextOrClosing(flow, notes);
     if (next === 'closing') {
-      // Waiting callers are answered first, and a command may come meanwhile.
+      // Waiting callers are answered first and merchants told, and a command may come meanwhile.
       await untilAnswered(flow);
       if (flow.queue.length === 0 && flow.inbox.length === 0) break;
     } else if ('message' in next) handle(flow, next.message);

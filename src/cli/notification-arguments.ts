@@ -33,7 +33,7 @@ export function addNotificationCommands(
   notifications
     .command('resend [notification...]')
     .description('sends again, under the same ids')
-    .option('--all', 'all that were given up')
+    .option('--all', 'all that were given up, or whose flow somebody has ended')
     .option('--since <instant>', 'happened then or later (default: 30 days ago)', instantOf('--since'))
     .action((ids: string[], { all, since = monthAgo() }: { all?: true; since?: Date }) => {
       if ((all === true) === ids.length > 0)

@@ -18,6 +18,8 @@ interface Output {
 /** What a flow has told, and who has taken it. */
 interface Told extends KeptNotification {
   workflowId: string;
+  /** Its flow is under way. */
+  isOpen: boolean;
 }
 
 /** ms. A flow of notifications answers at once. */
@@ -33,7 +35,8 @@ export async function runNotifications(engine: Engine, request: NotificationRequ
     case 'notifications resend':
       return await resend(engine, request, told, output);
     case 'events export':
-      for (const { deliveries: _deliveries, url: _url, ...one } of told.found) output.print(`${JSON.stringify(one)}\n`);
+      for (const { deliveries: _deliveries, url: _url, isOpen: _isOpen, ...one } of told.found)
+        output.print(`${JSON.stringify(one)}\n`);
       return told.silent ? 1 : 0;
   }
 }
@@ -51,7 +54,7 @@ async function toldSince(client: Client, since: Date, { printError, waitMs = WAI
   let silent = false;
   const closed = `CloseTime >= "${since.toISOString()}"`;
   const query = `WorkflowType = '${NOTIFICATIONS_WORKFLOW}' AND ExecutionStatus != "ContinuedAsNew" AND (ExecutionStatus = "Running" OR ${closed})`;
-  for await (const { workflowId, runId, startTime } of client.workflow.list({ query, pageSize: PAGE })) {
+  for await (const { workflowId, runId, startTime, status } of client.workflow.list({ query, pageSize: PAGE })) {
     const said = await askFlow<SentNotifications>(client, { workflowId, runId }, QUERY_NAMES.notifications, waitMs);
     if ('silence' in said) {
       silent = true;
@@ -63,7 +66,10 @@ async function toldSince(client: Client, since: Date, { printError, waitMs = WAI
       if (notification.at < since.toISOString()) continue;
       const known = found.get(notification.id);
       if (known === undefined || known.at < startTime)
-        found.set(notification.id, { at: startTime, told: { ...notification, workflowId: sent.workflowId } });
+        found.set(notification.id, {
+          at: startTime,
+          told: { ...notification, workflowId: sent.workflowId, isOpen: status.name === 'RUNNING' },
+        });
     }
   }
   const all = [...found.values()].map(({ told }) => told);
@@ -108,7 +114,7 @@ async function resend(
       `Nothing was sent: there is no notification ${unknown.map((id) => printable(id)).join(', ')} since then; look with: npx holdfast notifications list --all`,
     );
   const chosen = found.filter((told) => (ids.length > 0 ? ids.includes(told.id) : isGivenUp(told)));
-  for (const { workflowId, businessUnit, url, deliveries: _deliveries, ...notification } of chosen) {
+  for (const { workflowId, businessUnit, url, deliveries: _deliveries, isOpen: _isOpen, ...notification } of chosen) {
     const address = url === undefined ? {} : { url };
     await handOver(client, { workflowId, businessUnit, ...address, notifications: [notification], again: true });
   }
@@ -117,6 +123,7 @@ async function resend(
   return silent ? 1 : 0;
 }
 
-function isGivenUp({ deliveries = [] }: Told): boolean {
-  return deliveries.some(({ status }) => status === 'givenUp');
+/** By its flow, or with it, when somebody has ended that. */
+function isGivenUp(told: Told): boolean {
+  return told.deliveries?.some(({ status }) => status === 'givenUp') === true || (!told.isOpen && !isTaken(told));
 }

@@ -12,6 +12,7 @@ import { uuidSchema } from '../contract/fields.js';
 import { FLOWS } from '../contract/flows.js';
 import type { FlowStatus } from '../contract/messages.js';
 import {
+  ALREADY_ENDED,
   MEMO_KEYS,
   paymentActionsWorkflowId,
   paymentWorkflowId,
@@ -153,7 +154,7 @@ function actionsOf(flow: WorkflowExecutionDescription, workflowId: string): Paym
   };
 }
 
-/** `ended`: the flow closed before it accepted the command. With `start` a missing flow is started. */
+/** `ended`: the flow had ended, or closed, before it accepted the command. With `start` a missing flow is started. */
 async function sendTo(
   client: Client,
   deadlines: Within,
@@ -179,6 +180,8 @@ async function sendTo(
     if (isLostUpdate(error) || isClosingRun(error)) return 'ended';
     const failure = translate(error, workflowId);
     if (failure === 'ended' || failure.type === 'FlowNotFound') return 'ended';
+    // It stays open until its end is handed over to whoever tells the merchant.
+    if (start === undefined && failure.message.includes(ALREADY_ENDED)) return 'ended';
     // The flow has too many waiting updates and did not accept this one; send it again while there is time.
     if (failure.type === 'RateLimited' && Date.now() + TRY_AGAIN_MS < until) return 'ended';
     if (!failure.askAgain || Date.now() < until) throw failure;

@@ -96,9 +96,9 @@ export function registerHandlers(flow: FlowState): void {
 }
 
 function takeEvent(flow: FlowState, event: TransactionEvent): void {
-  if (flow.outcome !== undefined) {
+  if (flow.outcome !== undefined || flow.failure !== undefined) {
     ignore(flow, 'eventAfterEnd');
-    // It is compared with the outcome before the flow closes.
+    // It is compared with the end before the flow closes.
     flow.inbox.push({ kind: 'event', event });
   } else if (isLateRisk(flow, event)) noteLateRisk(flow, event);
   else {

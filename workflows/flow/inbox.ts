@@ -14,6 +14,7 @@ import {
   type Unplaced,
   type VoidOf,
 } from './state.js';
+import { isHandedOver } from '../kit/outbox.js';
 import { ignore } from '../kit/run.js';
 import { enter } from './explain.js';
 
@@ -116,9 +117,14 @@ export async function nextMessageEver(flow: FlowState): Promise<Message> {
   return flow.inbox.shift() as Message;
 }
 
-/** Waits until every caller has been answered, or a command has come meanwhile. */
+/** Waits until every caller has been answered and all is handed over, or a command has come meanwhile. */
 export async function untilAnswered(flow: FlowState): Promise<void> {
-  await condition(() => allHandlersFinished() || (flow.queue.length > 0 && allAreIn(flow)));
+  await condition(() => isAnswered(flow) || (flow.queue.length > 0 && allAreIn(flow)));
+}
+
+/** Nothing keeps the run open. A hand-over may take days, and what comes meanwhile must not find a run without a loop. */
+export function isAnswered(flow: FlowState): boolean {
+  return allHandlersFinished() && isHandedOver(flow);
 }
 
 /** Work whose end can be checked without awaiting it, so that messages are handled meanwhile. */
@@ -255,5 +261,22 @@ export function compareUnread(flow: FlowState, outcome: FinalOutcome): void {
       verdict === 'unknown' && status === 'Succeed' && MOVING.includes(resourceOf(event.eventType) ?? '');
     if (verdict === 'contradicts' || isUnnamed)
       addLasting(flow, `an event calls transaction ${transactionId ?? ''} ${status ?? ''}, and the outcome does not`);
+  }
+}
+
+/** The same for a flow that was refused, and so says that it moved no money. */
+export function compareWithRefusal(flow: FlowState): void {
+  const { businessUnit, paymentId } = flow;
+  for (const message of flow.inbox) {
+    if (message.kind !== 'event' || !message.event.trusted) continue;
+    const { event } = message;
+    const { transactionId, status } = event;
+    if (event.businessUnit !== businessUnit || (paymentId ?? event.paymentId) !== event.paymentId) continue;
+    if (status === 'Failed' || resourceOf(event.eventType) === 'risk-analysis') continue;
+    if (classifyLateEvent(event, { status: flow.status }) === 'agrees') continue;
+    addLasting(
+      flow,
+      `an event calls transaction ${transactionId ?? ''} ${status ?? ''}, and this run says that it moved no money`,
+    );
   }
 }

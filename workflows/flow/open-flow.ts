@@ -18,11 +18,11 @@ import { isSealed } from '../../src/contract/payload-marks.js';
 import { MEMO_KEYS, type WorkflowType } from '../../src/contract/names.js';
 import { refuseUpdates, registerHandlers } from './handlers.js';
 import { restore, resumable } from './continue.js';
-import { compareUnread } from './inbox.js';
+import { allAreIn } from './arrivals.js';
+import { compareUnread, compareWithRefusal, isAnswered } from './inbox.js';
 import { failLaterRun, openRun, type Start, watchCancel } from '../kit/run.js';
 import { inResetRun, isAttemptToBill } from '../kit/start-guard.js';
 import { handOverAsTold } from '../kit/hand-over.js';
-import { isHandedOver } from '../kit/outbox.js';
 import { publish } from '../kit/visibility.js';
 import { refuseSecondRun } from './earlier-runs.js';
 import { type FlowTraits, newState } from './new-state.js';
@@ -93,7 +93,7 @@ export async function runIdleFlow<Schema extends z.ZodType, Result>(
   }
   return await CancellationScope.nonCancellable(async () => {
     const result = await story(flow, input);
-    await condition(() => allHandlersFinished() && isHandedOver(flow));
+    await condition(() => isAnswered(flow));
     return result;
   });
 }
@@ -171,17 +171,22 @@ async function end<Final extends FinalOutcome>(flow: FlowState, outcome: Final):
   countEnd(flow.type, outcome);
   answerOpenCommands(flow);
   flow.inLocalTry = false;
+  flow.inbox.splice(0);
   await untilTold(flow, outcome);
   return outcome;
 }
 
-/** The flow takes events until its handlers have ended and its end is handed over: they are compared like later ones. */
-async function untilTold(flow: FlowState, outcome: FinalOutcome): Promise<void> {
+/**
+ * The flow takes events until its handlers have ended and its end is handed over: they are compared like later ones.
+ * @param outcome undefined: it was refused
+ */
+async function untilTold(flow: FlowState, outcome?: FinalOutcome): Promise<void> {
   for (;;) {
-    await condition(() => allHandlersFinished() && isHandedOver(flow));
+    await condition(() => (isAnswered(flow) || flow.inbox.length > 0) && allAreIn(flow));
     if (flow.inbox.length === 0) return;
     const { lasting } = flow;
-    compareUnread(flow, outcome);
+    if (outcome === undefined) compareWithRefusal(flow);
+    else compareUnread(flow, outcome);
     flow.inbox.splice(0);
     if (flow.lasting === lasting || flow.lasting === undefined) continue;
     enter(flow, { needsOperator: flow.lasting });
@@ -209,7 +214,7 @@ async function fail(flow: FlowState, error: unknown): Promise<never> {
   publish(flow);
   answerOpenCommands(flow);
   flow.inLocalTry = false;
-  await condition(() => allHandlersFinished() && isHandedOver(flow));
+  await untilTold(flow);
   throw error;
 }
 

@@ -1,10 +1,10 @@
 import { type Asked, refused } from '../kit/requests.js';
-import { FAILURE_TYPES } from '../../src/contract/names.js';
+import { ALREADY_ENDED, FAILURE_TYPES } from '../../src/contract/names.js';
 import type { FlowState, Command } from './state.js';
 
 export function refuseWhenEnded(flow: FlowState): void {
-  if (flow.outcome !== undefined) throw refused(`the flow has already ended: ${flow.outcome.status}`);
-  if (flow.failure !== undefined) throw refused('the flow has already ended: refused');
+  if (flow.outcome !== undefined) throw refused(`${ALREADY_ENDED}: ${flow.outcome.status}`);
+  if (flow.failure !== undefined) throw refused(`${ALREADY_ENDED}: refused`);
 }
 
 /** After so many commands `paymentActions` closes once none is under way: the next run begins with an empty list. */
