@@ -1,11 +1,19 @@
 import { DEFAULT_UNIT } from './business-units.js';
 import type { LedgerEntry } from './control-api/transactions.js';
+import type {
+  CardInput,
+  DeliveryView,
+  EndpointInput,
+  FaultInput,
+  Health,
+  UnitInput,
+  UnitView,
+} from './control-shapes.js';
 import type { Fault } from './fault-record.js';
-import type { Environment, Profile } from './records.js';
 import type { Settings as SandboxSettings } from './settings.js';
-import type { DeliveryStatus, WebhookVersion } from './webhook-records.js';
 
 export { DEFAULT_UNIT, HOSTILE_PROFILES } from './business-units.js';
+export type * from './control-shapes.js';
 
 /** The sandbox's control API refused or failed; the message has the status and all faults of the answer. */
 class SandboxControlError extends Error {
@@ -57,6 +65,12 @@ export class SandboxControl {
   /** Returns the transactions of one payment, whatever their reconciliation ids, or those of the newest payments. */
   ledgerOf({ paymentId, latest }: { paymentId?: string; latest?: number }): Promise<LedgerEntry[]> {
     return this.call('GET', `/sandbox/ledger${queryOf({ payment_id: paymentId, latest: latest?.toString() })}`);
+  }
+
+  /** Returns the statement that a payment service exports, by default of all that it has. Times are ISO 8601. */
+  statement(asked: { from?: string; until?: string; format?: 'jsonl' | 'csv'; appId?: string } = {}): Promise<string> {
+    const { from, until, format, appId } = asked;
+    return this.text('GET', `/sandbox/statement${queryOf({ from, until, format, app_id: appId })}`);
   }
 
   addFault(fault: FaultInput): Promise<Fault> {
@@ -178,6 +192,16 @@ export class SandboxControl {
     body?: unknown,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<T> {
+    const text = await this.text(method, path, body, headers);
+    return (text === '' ? undefined : JSON.parse(text)) as T;
+  }
+
+  private async text(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<string> {
     const answer = await this.send(`${this.base}${path}`, {
       method,
       headers: { 'content-type': 'application/json', ...headers },
@@ -185,7 +209,7 @@ export class SandboxControl {
     });
     const text = await answer.text();
     if (!answer.ok) throw new SandboxControlError(answer.status, `${method} ${path}: ${answer.status} ${text}`);
-    return (text === '' ? undefined : JSON.parse(text)) as T;
+    return text;
   }
 }
 
@@ -200,98 +224,4 @@ function defaultAppId(endpoint: EndpointInput): string | undefined {
 function queryOf(parameters: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
-}
-
-/** Requests and answers of the control API. */
-
-export interface FaultInput {
-  action: Fault['action'];
-  method?: string;
-  path?: string;
-  reconciliation_id?: string;
-  status?: number | string;
-  retry_after_s?: number;
-  category?: string;
-  sub_category?: string;
-  shown_as?: string;
-  documents?: Fault['documents'];
-  delay_ms?: number;
-  probability?: number;
-  times?: number;
-  after?: boolean;
-}
-
-export interface EndpointInput {
-  id?: string;
-  url: string;
-  version?: WebhookVersion;
-  app_id?: string;
-  app_ids?: readonly string[];
-  env?: Environment;
-  events?: readonly string[];
-  filters?: readonly string[] | Readonly<Record<string, readonly string[]>>;
-}
-
-export interface UnitInput {
-  app_id: string;
-  private_key?: string;
-  public_key?: string;
-  account_id?: string;
-  saq_d?: boolean;
-  profile?: Partial<Profile>;
-}
-
-export interface UnitView {
-  app_id: string;
-  /** The key itself in the answer that created or changed the unit, otherwise `set`. */
-  private_key: string;
-  public_key: string;
-  account_id: string;
-  saq_d: boolean;
-  profile: Profile;
-}
-
-export interface DeliveryView {
-  id: string;
-  status: DeliveryStatus;
-  attempts: number;
-  event_type: string;
-  event_id: string;
-  url: string;
-  version: string;
-  app_id: string;
-  env: Environment;
-  payment_id: string;
-  transaction_id: string | null;
-  reconciliation_id: string | null;
-  request_id: string;
-  created: string;
-  next_at: string | null;
-  last_status: number | null;
-  last_error: string | null;
-}
-
-export interface Health {
-  status: 'ok';
-  now: string;
-  clock_offset_ms: number;
-  pending_ms: number;
-  resend_first_ms: number;
-  event_delay_ms: number;
-  hold_ms: number;
-  payments: number;
-  transactions: number;
-  faults: number;
-  deliveries: number;
-}
-
-export interface CardInput {
-  cardNumber: string;
-  holderName?: string;
-  expirationDate?: string;
-  cvv?: string;
-  publicKey?: string;
-  apiVersion?: string;
-  env?: Environment;
-  idempotencyKey?: string;
 }

@@ -130,6 +130,8 @@ export interface Transaction {
   currency: string;
   result: TransactionResult;
   providerData: JsonObject;
+  /** When its present status was reached, unless that is `Pending`. */
+  settled?: number;
   /** Id of the request that created it; webhooks carry it. */
   requestId: string;
   /** Status to which the payment returns if the transaction fails. */

@@ -29,7 +29,8 @@ export function applyTransaction(
     transactionIds: known ? before.transactionIds : [...before.transactionIds, transaction.id],
     ...(holds && { holdUntil: clock.now() + sandbox.settings.holdMs }),
   };
-  store.transactions.put(transaction);
+  const isFinal = transaction.result.status !== 'Pending';
+  store.transactions.put(isFinal ? { ...transaction, settled: clock.now() } : transaction);
   store.payments.put(payment);
   useToken(sandbox, unit, transaction);
   emitTransactionEvent(sandbox, action, { unit, payment, transaction });

@@ -4,6 +4,7 @@ import { guardLoopback } from './control-route.js';
 import { deliveryRoutes, endpointRoutes } from './webhooks.js';
 import { faultRoutes, ledgerRoutes, redirectionPages, riskRoutes } from './transactions.js';
 import { runRoutes, unitRoutes } from './run.js';
+import { statementRoutes } from './statement.js';
 
 /** Everything under `/sandbox`. `reset` restores the sandbox's state at boot. */
 export function registerControlApi(app: FastifyInstance, sandbox: Sandbox, reset: () => void): void {
@@ -12,6 +13,7 @@ export function registerControlApi(app: FastifyInstance, sandbox: Sandbox, reset
       guardLoopback(scope, () => sandbox.baseUrl);
       runRoutes(scope, sandbox, reset);
       ledgerRoutes(scope, sandbox);
+      statementRoutes(scope, sandbox);
       faultRoutes(scope, sandbox);
       endpointRoutes(scope, sandbox);
       deliveryRoutes(scope, sandbox);

@@ -43,7 +43,8 @@ export function ledgerRoutes(app: FastifyInstance, sandbox: Sandbox): void {
   });
 }
 
-function entriesOf(sandbox: Sandbox, payment: Payment): LedgerEntry[] {
+/** Of one payment, in the order in which they were made. */
+export function entriesOf(sandbox: Sandbox, payment: Payment): LedgerEntry[] {
   const transactions = sandbox.store.transactionsOf(payment);
   const first = transactions.find(({ kind, reconciliationId: id }) => FIRST_KINDS.includes(kind) && id !== undefined);
   return transactions

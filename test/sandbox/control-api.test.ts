@@ -51,6 +51,40 @@ describe('the ledger', () => {
     expect(await sandbox.control.ledger('l-first')).toMatchObject([{ status: 'Failed' }, { status: 'Succeed' }]);
   });
 
+  test('as a statement has what was made in a time, with when that became final, as JSON lines and as CSV', async () => {
+    const good = await sandbox.charged(GOOD_CARD, { reconciliation_id: 'of a "shop", mine' });
+    const pending = await sandbox.charged(PENDING_THEN_SUCCEED, { reconciliation_id: 's-2' });
+    const [header, first, second, ...rest] = (await sandbox.control.statement()).trimEnd().split('\n');
+    const { covers } = JSON.parse(header ?? '') as { covers: string };
+    const [from = '', end = ''] = covers.split(',');
+    expect(Date.parse(from)).toBeLessThan(Number(good.charge.body.created));
+    expect(Date.parse(end)).toBeGreaterThan(Number(good.charge.body.created));
+    expect(JSON.parse(first ?? '')).toEqual({
+      reconciliation_id: 'of a "shop", mine',
+      kind: 'charge',
+      status: 'Succeed',
+      amount: 1095,
+      currency: 'USD',
+      payment_id: good.paymentId,
+      transaction_id: good.charge.body.id,
+      created: new Date(Number(good.charge.body.created)).toISOString(),
+      settled: expect.stringMatching(/Z$/),
+    });
+    expect(JSON.parse(second ?? '')).not.toHaveProperty('settled');
+    expect(rest).toEqual([]);
+    await sandbox.control.complete(pending.charge.body.id, { status: 'Succeed' });
+    const csv = (await sandbox.control.statement({ format: 'csv' })).split('\n');
+    expect(csv[1]).toBe('reconciliation_id,kind,status,amount,currency,payment_id,transaction_id,created,settled');
+    expect(csv[2]).toMatch(/^"of a ""shop"", mine",charge,Succeed,1095,USD,/);
+    expect(csv[3]).toMatch(/^s-2,charge,Succeed,.*Z,.*Z$/);
+    const until = new Date(Number(good.charge.body.created)).toISOString();
+    expect((await sandbox.control.statement({ until })).trimEnd().split('\n')).toHaveLength(1);
+    expect((await sandbox.control.statement({ appId: 'nobody' })).trimEnd().split('\n')).toHaveLength(1);
+    await expect(sandbox.control.statement({ from: 'today' })).rejects.toThrow(/from: must be an instant/);
+    await expect(sandbox.control.statement({ from: until, until })).rejects.toThrow(/from: must be before until/);
+    await expect(sandbox.control.statement({ format: 'pdf' as 'csv' })).rejects.toThrow(/format: must be jsonl or csv/);
+  });
+
   test('a charge without a reconciliation id or key has null for them', async () => {
     const { token } = await sandbox.control.tokenize(GOOD_CARD);
     const payment = await sandbox.api.createPayment();
