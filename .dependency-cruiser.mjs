@@ -11,7 +11,7 @@ const LAYERS = [
     name: 'domain',
     files: 'src/domain/',
     mayImport: ['src/(contract|domain)/'],
-    packages: ['zod', '@noble/hashes', 'temporal-polyfill'],
+    packages: ['zod', '@noble/hashes', 'temporal-polyfill', 'csv-parse'],
   },
   // Workflows know activities only by their interfaces in the contract.
   {

@@ -11,4 +11,5 @@ export const WORKER_GAUGES = {
   unitCircuitOpen: 'holdfast_unit_circuit_open',
   deploymentVersions: 'holdfast_deployment_versions',
   referenceBookUnreachable: 'holdfast_reference_book_unreachable',
+  findingsOpen: 'holdfast_findings_open',
 } as const;

@@ -43,6 +43,12 @@ export const PAYMENT_STATUSES = [
   'completed',
   /** A subscription ended because a bill was not paid. */
   'givenUp',
+  /** A reconciliation under way, and one that has ended. */
+  'reconciling',
+  'reconciled',
+  /** A difference that a reconciliation has found, and one that a person has acknowledged. */
+  'found',
+  'acknowledged',
 ] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 

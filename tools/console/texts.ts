@@ -43,6 +43,10 @@ const STATUSES: Readonly<Record<PaymentStatus, readonly [what: string, tone: Ton
   paused: ['Paused', 'neutral', 'Resume it when billing may go on.'],
   completed: ['Completed: all periods are billed', 'good', NOTHING],
   givenUp: ['Ended: a bill was not paid', 'bad', 'Ask the subscriber for another card.'],
+  reconciling: ['Flows are being compared with the payment service', 'waiting', WAIT],
+  reconciled: ['Reconciled', 'good', NOTHING],
+  found: ['A difference from the payment service', 'person', 'Look into it: npx holdfast reconcile list.'],
+  acknowledged: ['A difference that a person has acknowledged', 'neutral', NOTHING],
 };
 
 const WAITS: Readonly<Record<WaitingFor, string | undefined>> = {

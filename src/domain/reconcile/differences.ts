@@ -1,0 +1,290 @@
+import { referenceOfWorkflowId, resolveWorkflowId, WORKFLOW_TYPES } from '../../contract/names.js';
+import type { Finding, FindingKind, FlowFacts } from '../../contract/reconcile.js';
+import { TRANSACTION_KINDS, type TransactionKind } from '../../contract/records.js';
+import { showMoney } from '../money.js';
+import type { Claim } from './account.js';
+import { type Accounted, isFirst, isSameSum, type Match, type Pair, type Row } from './match.js';
+
+/** What the rows are, and what they can prove. */
+export interface Frame {
+  readonly source: Finding['source'];
+  /** Epoch ms between which every transaction of `kinds` and `units` is among the rows. */
+  readonly covers: { readonly from: number; readonly until: number };
+  readonly kinds: ReadonlySet<TransactionKind>;
+  /** undefined: all. */
+  readonly units: ReadonlySet<string> | undefined;
+  /** How long money may be on its way: what is in flight for longer is late. */
+  readonly windowMs: number;
+  /** How long after it was made a transaction is among the rows at the latest. */
+  readonly listedAfterMs: number;
+  readonly now: number;
+  /** Those of the transactions that an open flow knows of, by its workflow id. */
+  readonly knownToOpen: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** An open flow in one of these does not know yet how its money operation ended. */
+const UNDECIDED: ReadonlySet<string | undefined> = new Set(['started', 'underReview', 'pending', 'unknown', undefined]);
+/** `paymentActions` keeps so many commands in its result: with more it may have forgotten one. */
+const KEPT_ACTIONS = 100;
+
+/**
+ * Every difference between the rows and the flows. What is in flight, or within the settlement window, is none.
+ */
+export function differences(matched: Match, frame: Frame): Finding[] {
+  return [
+    ...matched.pairs.flatMap((pair) => ofPair(pair, matched, frame)),
+    ...ofRows(matched, frame),
+    ...ofClaims(matched, frame),
+  ];
+}
+
+/** The rows whose open flows must say whether they know them, by workflow id. */
+export function toBeKnown(matched: Match): Map<string, string[]> {
+  const asked = new Map<string, string[]>();
+  for (const row of matched.rows) {
+    if (row.transactionId === undefined) continue;
+    for (const { flow } of matched.flowsOf(row))
+      if (flow.state === 'open') asked.set(flow.workflowId, [...(asked.get(flow.workflowId) ?? []), row.transactionId]);
+  }
+  return asked;
+}
+
+function ofPair({ row, claim }: Pair, { flows }: Match, frame: Frame): Finding[] {
+  const flow = flows.get(claim.workflowId)?.flow;
+  const make = (kind: FindingKind, explanation: string): Finding[] => [
+    finding(kind, row.transactionId ?? claim.transactionId ?? nameOf(claim), explanation, frame, row, flow),
+  ];
+  const says = `${claim.workflowId} says that ${sayClaim(claim)} succeeded`;
+  if (row.status === 'Failed') return make('flowWithoutMoney', `${says}, and ${who(frame)} has it as Failed.`);
+  if (row.status === 'Pending') return [];
+  if (!isSameSum(row, claim)) return make('otherAmount', `${says}, and ${who(frame)} has it as ${sayRow(row)}.`);
+  // A flow's clock stands still while it calls: the service's own time may be later.
+  const known = Math.max(claim.known, claim.to);
+  const delay = row.settled === undefined ? 0 : row.settled - known;
+  if (delay <= frame.windowMs) return [];
+  return make(
+    'late',
+    `${says} by ${iso(known)}, and ${who(frame)} has booked it ${days(delay)} later, at ${iso(row.settled ?? 0)}.`,
+  );
+}
+
+function ofRows(matched: Match, frame: Frame): Finding[] {
+  const found: Finding[] = [];
+  const known = new Set(matched.rows.filter((row) => isKnown(row, matched.flowsOf(row), frame)));
+  const twins = groupedByIntent([...matched.pairs.map(({ row }) => row), ...known]);
+  const released = new Set<string | undefined>(
+    [...matched.pairs.map(({ row }) => row), ...matched.rows].map(releasedBy),
+  );
+  const names = new Map<string, number>();
+  for (const row of matched.rows) {
+    // A void moves no money: what it has not released shows as a hold.
+    if (row.kind === 'void' || (row.kind === 'authorization' && released.has(row.paymentId ?? 'none'))) continue;
+    const flows = matched.flowsOf(row);
+    const made = known.has(row) ? ofKnown(row, flows, frame) : ofRow(row, flows, twins.get(intentOf(row)) ?? [], frame);
+    if (made === undefined) continue;
+    const name = row.transactionId ?? [row.reconciliationId, row.kind, row.amount, row.currency].join('-');
+    const times = (names.get(name) ?? 0) + 1;
+    names.set(name, times);
+    const [kind, explanation] = made;
+    const subject = times === 1 ? name : `${name}-${times}`;
+    found.push(finding(kind, subject, explanation, frame, row, flows[0]?.flow));
+    // What is only late is accounted for: a second one beside it is one too many.
+    if (kind === 'late') twins.set(intentOf(row), [...(twins.get(intentOf(row)) ?? []), row]);
+  }
+  return found;
+}
+
+function releasedBy({ kind, status, paymentId }: Row): string | undefined {
+  return kind === 'void' && status === 'Succeed' ? paymentId : undefined;
+}
+
+/** A flow knows of the transaction, and not as one that has failed. */
+function isKnown(row: Row, flows: readonly Accounted[], { knownToOpen }: Frame): boolean {
+  return flows.some(({ flow, account }) => {
+    const id = row.transactionId;
+    if (flow.state === 'open') {
+      if (id === undefined || account.named.has(id) || flow.workflowId === resolveWorkflowId(id)) return true;
+      return knownToOpen.get(flow.workflowId)?.has(id) === true;
+    }
+    const actions = (flow.result as { actions?: unknown[] } | undefined)?.actions ?? [];
+    if (flow.type === WORKFLOW_TYPES.paymentActions && actions.length >= KEPT_ACTIONS) return true;
+    return id !== undefined && account.named.has(id) && !account.failed.has(id);
+  });
+}
+
+type Made = [kind: FindingKind, explanation: string] | undefined;
+
+/** An open flow may know of a transaction and neither take its sum nor come to an end. */
+function ofKnown(row: Row, flows: readonly Accounted[], frame: Frame): Made {
+  const own = openMaker(row, flows);
+  if (own === undefined) return undefined;
+  if (isOtherSum(row, own)) return sayOtherSum(row, own, frame);
+  // Since it was made it may have been pending.
+  return row.settled === undefined ? undefined : ofWaiting(row, own, frame.now - row.settled, frame);
+}
+
+function ofRow(row: Row, flows: readonly Accounted[], twins: readonly Row[], frame: Frame): Made {
+  const what = `${who(frame)} has ${sayRow(row)}`;
+  const own = openMaker(row, flows);
+  if (own !== undefined && isOtherSum(row, own)) return sayOtherSum(row, own, frame);
+  // In flight: the flow may come to know of it. Without a time the row is as young as it can be.
+  const age = frame.now - (row.settled ?? row.created ?? frame.covers.until);
+  if (flows.some(({ flow }) => flow.state === 'open') && age <= frame.windowMs) return undefined;
+  const [twin] = twins;
+  if (twin !== undefined)
+    return ['moneyTwice', `${what}, beside ${sayRow(twin)} for the same request: one of them is too many.`];
+  const waiting = own === undefined ? undefined : ofWaiting(row, own, age, frame);
+  return waiting ?? ['moneyWithoutFlow', `${what}, ${whyNobody(row, flows)}.`];
+}
+
+function ofWaiting(row: Row, flow: FlowFacts, age: number, frame: Frame): Made {
+  if (age <= frame.windowMs || !UNDECIDED.has(flow.status)) return undefined;
+  return ['late', `${who(frame)} has ${sayRow(row)}, and ${flow.workflowId} still waits for it, ${days(age)} later.`];
+}
+
+function sayOtherSum(row: Row, flow: FlowFacts, frame: Frame): Made {
+  return ['otherAmount', `${who(frame)} has ${sayRow(row)}, and ${flow.workflowId} has asked for ${sayAsked(flow)}.`];
+}
+
+/** The open flow whose operation this is. */
+function openMaker(row: Row, flows: readonly Accounted[]): FlowFacts | undefined {
+  return flows.find(({ flow }) => flow.state === 'open' && isMadeBy(row, flow))?.flow;
+}
+
+function whyNobody(row: Row, flows: readonly Accounted[]): string {
+  const failed = flows.find(({ account }) => account.failed.has(row.transactionId ?? ''));
+  if (failed !== undefined) return `and ${failed.flow.workflowId} has ended with it as failed`;
+  const stopped = flows.find(({ flow }) => flow.state === 'stopped');
+  if (stopped !== undefined)
+    return `and ${stopped.flow.workflowId}, which was to follow it, was stopped from outside before it had a result`;
+  const [first] = flows;
+  if (first === undefined) return 'and no flow has its reference, its payment or its id';
+  return `and ${first.flow.workflowId} (${first.flow.status ?? first.flow.state}) knows nothing of it`;
+}
+
+function ofClaims({ claims, flows, rows }: Match, frame: Frame): Finding[] {
+  const { covers, listedAfterMs, kinds, units } = frame;
+  // Which of a flow's claims a row without an id is, nobody can tell: such rows are findings by themselves.
+  const unclear = new Set(rows.flatMap((row) => (row.transactionId === undefined ? [row.reconciliationId] : [])));
+  return claims.flatMap((claim) => {
+    const flow = flows.get(claim.workflowId)?.flow;
+    const isCovered = claim.from >= covers.from && claim.to + listedAfterMs <= covers.until;
+    const isListed = claim.kind === undefined ? kinds.size === TRANSACTION_KINDS.length : kinds.has(claim.kind);
+    const isOfUnit = units === undefined || units.has(flow?.businessUnit ?? '');
+    if (!isCovered || !isListed || !isOfUnit || unclear.has(referenceOf(flow) ?? '')) return [];
+    const explanation = `${claim.workflowId} says that ${sayClaim(claim)} succeeded, and ${who(frame)} has no such transaction.`;
+    const shown = { ...claim, kind: claim.kind ?? 'charge', reconciliationId: undefined } as const;
+    return [finding('flowWithoutMoney', claim.transactionId ?? nameOf(claim), explanation, frame, shown, flow)];
+  });
+}
+
+const FIRST_OF: Readonly<Record<string, TransactionKind>> = {
+  [WORKFLOW_TYPES.charge]: 'charge',
+  [WORKFLOW_TYPES.authorizeAndCapture]: 'authorization',
+  [WORKFLOW_TYPES.credit]: 'credit',
+};
+
+/** True for the operation that the flow was started for. */
+function isMadeBy({ kind }: Row, flow: FlowFacts): boolean {
+  return FIRST_OF[flow.type] === kind;
+}
+
+function isOtherSum({ amount, currency }: Row, flow: FlowFacts): boolean {
+  const isOther = (shown: unknown, asked: unknown): boolean =>
+    shown !== undefined && asked !== undefined && shown !== asked;
+  return isOther(amount, flow.amount) || isOther(currency, flow.currency);
+}
+
+function groupedByIntent(rows: readonly Row[]): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows.filter(({ status }) => status === 'Succeed'))
+    groups.set(intentOf(row), [...(groups.get(intentOf(row)) ?? []), row]);
+  return groups;
+}
+
+/** A reference is charged, held or credited once; one of captures and refunds takes or gives one sum once. */
+function intentOf(row: Row): string {
+  const { kind, reconciliationId, paymentId, amount, currency } = row;
+  if (isFirst(row)) return [kind, reconciliationId ?? `payment ${paymentId}`].join('\n');
+  return [kind, paymentId, reconciliationId, amount, currency].join('\n');
+}
+
+type Shown = Pick<Row, 'kind' | 'amount' | 'currency' | 'paymentId' | 'transactionId' | 'reconciliationId'>;
+
+function finding(
+  kind: FindingKind,
+  subject: string,
+  explanation: string,
+  { source }: Frame,
+  shown: Shown,
+  flow: FlowFacts | undefined,
+): Finding {
+  const paymentId = shown.paymentId ?? flow?.paymentId;
+  const reference = shown.reconciliationId ?? referenceOf(flow);
+  return {
+    kind,
+    subject,
+    explanation,
+    source,
+    transactionKind: shown.kind,
+    ...(flow !== undefined && { workflowId: flow.workflowId }),
+    ...(reference !== undefined && { reference }),
+    ...(paymentId !== undefined && { paymentId }),
+    ...(shown.transactionId !== undefined && { transactionId: shown.transactionId }),
+    ...(shown.amount !== undefined && { amount: shown.amount }),
+    ...(shown.currency !== undefined && { currency: shown.currency }),
+    ...(flow?.businessUnit !== undefined && { businessUnit: flow.businessUnit }),
+  };
+}
+
+/** A finding about a flow that was stopped, of whose payment the service shows no money or says nothing. */
+export function unfollowed(flow: FlowFacts, why: string): Finding {
+  const { workflowId, paymentId, businessUnit, amount, currency } = flow;
+  const asked = sayAsked(flow);
+  return {
+    kind: 'unfollowed',
+    subject: workflowId,
+    explanation: `${workflowId}, over ${asked}, was stopped from outside before it had a result, and nobody follows it: ${why}.`,
+    source: 'service',
+    workflowId,
+    ...(referenceOf(flow) !== undefined && { reference: referenceOf(flow) }),
+    ...(paymentId !== undefined && { paymentId }),
+    ...(businessUnit !== undefined && { businessUnit }),
+    ...(amount !== undefined && { amount }),
+    ...(currency !== undefined && { currency }),
+  };
+}
+
+function referenceOf(flow: FlowFacts | undefined): string | undefined {
+  return flow === undefined ? undefined : referenceOfWorkflowId(flow.workflowId);
+}
+
+const who = ({ source }: Frame): string => (source === 'service' ? 'the service' : 'the statement');
+const iso = (time: number): string => new Date(time).toISOString();
+const nameOf = ({ workflowId, kind }: Claim): string => `${workflowId}-${kind ?? 'transaction'}`;
+const sayAsked = ({ amount, currency }: FlowFacts): string => sayMoney(amount, currency) ?? 'an unknown sum';
+
+function sayRow({ kind, amount, currency, status, transactionId }: Row): string {
+  const sum = sayMoney(amount, currency);
+  const of = transactionId === undefined ? '' : ` ${transactionId}`;
+  return `a ${kind}${of}${sum === undefined ? '' : ` over ${sum}`} as ${status}`;
+}
+
+function sayClaim({ kind, amount, currency, transactionId }: Claim): string {
+  const sum = sayMoney(amount, currency);
+  return `its ${kind ?? 'transaction'}${transactionId === undefined ? '' : ` ${transactionId}`}${sum === undefined ? '' : ` over ${sum}`}`;
+}
+
+function sayMoney(amount: number | undefined, currency: string | undefined): string | undefined {
+  if (amount === undefined) return undefined;
+  try {
+    return showMoney(amount, currency ?? '');
+  } catch {
+    return `${amount} minor units`;
+  }
+}
+
+function days(ms: number): string {
+  const hours = Math.floor(ms / 3_600_000);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
+}

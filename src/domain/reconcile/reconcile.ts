@@ -1,0 +1,128 @@
+import type { Finding, FlowFacts, ReconcilePort } from '../../contract/reconcile.js';
+import { TRANSACTION_KINDS, type TransactionKind } from '../../contract/records.js';
+import { differences, type Frame, toBeKnown, unfollowed } from './differences.js';
+import { idsOf, type Match, match, type Row } from './match.js';
+import type { ReconcilableStatement } from './statement-rows.js';
+
+const ALL_KINDS: ReadonlySet<TransactionKind> = new Set(TRANSACTION_KINDS);
+/** Lists of the service lag by minutes; so long after a flow has ended they show all that it did. */
+const SERVICE_LAG_MS = 3_600_000;
+
+interface When {
+  readonly windowMs: number;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+/**
+ * Why a statement can't be compared; undefined if it can. Flows that the namespace has forgotten would make money without a
+ * flow of all of it.
+ */
+export async function whyTooOld({ covers }: ReconcilableStatement, port: ReconcilePort): Promise<string | undefined> {
+  const since = await port.keptSince();
+  if (covers.from >= since) return undefined;
+  return (
+    `line 1: covers: begins at ${new Date(covers.from).toISOString()}, and Temporal keeps flows that ended since ` +
+    `${new Date(since).toISOString()}: take what is older out, and compare it with an export of that time`
+  );
+}
+
+/** Compares a statement with the flows of its time, in both directions. */
+export async function reconcileStatement(
+  { rows, covers, kinds, units }: ReconcilableStatement,
+  port: ReconcilePort,
+  when: When,
+): Promise<Finding[]> {
+  const flows = new Map<string, FlowFacts>();
+  for await (const flow of port.flowsBetween(covers.from, covers.until)) flows.set(flow.workflowId, flow);
+  await addFlowsOf(rows, flows, port);
+  const frame = { source: 'statement', covers, kinds, units, listedAfterMs: when.windowMs, ...when } as const;
+  return await judged(match(rows, flows.values()), frame, port);
+}
+
+/** The flows of rows that are not among those of the statement's time: older ones, and what their payment tells. */
+async function addFlowsOf(rows: readonly Row[], flows: Map<string, FlowFacts>, port: ReconcilePort): Promise<void> {
+  const ids = rows.flatMap(idsOf).filter((id) => !flows.has(id));
+  for (const flow of await port.flowsById([...new Set(ids)])) flows.set(flow.workflowId, flow);
+  const { rows: unaccounted, flowsOf } = match(rows, flows.values());
+  const nobodys = unaccounted.filter((row) => flowsOf(row).length === 0).flatMap(({ paymentId }) => paymentId ?? []);
+  for (const flow of await port.flowsOfPayments([...new Set(nobodys)])) flows.set(flow.workflowId, flow);
+}
+
+/** The rows of the service's answer about a payment, or why there are none. `isFinal`: asking again changes nothing. */
+export type Answer = { rows: readonly Row[] } | { why: string; isFinal: boolean };
+
+interface Reconciled {
+  findings: Finding[];
+  /** False: there is no payment that the service could be asked about. */
+  isAsked: boolean;
+  /** Why it gave no answer. */
+  unanswered?: string;
+}
+
+/**
+ * Compares one flow with what the service says of its payments.
+ * @param ask reads a payment of a business unit
+ */
+export async function reconcileFlow(
+  flow: FlowFacts,
+  ask: (paymentId: string, flow: FlowFacts) => Promise<Answer>,
+  port: ReconcilePort,
+  when: When,
+): Promise<Reconciled> {
+  const payments = paymentsOf(flow);
+  if (payments.length === 0) {
+    const why = 'no payment of it is known, so that only a statement can show its money';
+    return { findings: flow.state === 'stopped' ? [unfollowed(flow, why)] : [], isAsked: false };
+  }
+  const flows = new Map([[flow.workflowId, flow]]);
+  const rows: Row[] = [];
+  for (const paymentId of payments) {
+    const answer = await ask(paymentId, flow);
+    if ('why' in answer) {
+      const why = `payment ${paymentId} could not be read (${answer.why})`;
+      // What can be read tomorrow is no difference today.
+      const isFinding = answer.isFinal && flow.state === 'stopped';
+      return { findings: isFinding ? [unfollowed(flow, why)] : [], isAsked: true, unanswered: why };
+    }
+    rows.push(...answer.rows);
+  }
+  for (const other of await port.flowsOfPayments(payments))
+    if (!flows.has(other.workflowId)) flows.set(other.workflowId, other);
+  await addFlowsOf(rows, flows, port);
+  const covers = { from: Number.NEGATIVE_INFINITY, until: when.now };
+  const frame = {
+    source: 'service',
+    covers,
+    kinds: ALL_KINDS,
+    units: undefined,
+    listedAfterMs: SERVICE_LAG_MS,
+  } as const;
+  const read = new Set(payments);
+  const matched = match(rows, flows.values());
+  // Another flow of the payment may have made others, which were not read.
+  const claims = matched.claims.filter(({ paymentId }) => paymentId !== undefined && read.has(paymentId));
+  const findings = await judged({ ...matched, claims }, { ...frame, ...when }, port);
+  if (flow.state !== 'stopped' || findings.some(({ workflowId }) => workflowId === flow.workflowId))
+    return { findings, isAsked: true };
+  const moved = rows.filter(({ status, kind }) => status === 'Succeed' && kind !== 'void').length;
+  const why = moved === 0 ? 'the service shows no money of it' : 'other flows account for what the service shows';
+  return { findings: [...findings, unfollowed(flow, why)], isAsked: true };
+}
+
+/** The payments that a flow names: a reauthorized hold has several. */
+function paymentsOf({ paymentId, result }: FlowFacts): string[] {
+  const ids = new Set(paymentId === undefined ? [] : [paymentId]);
+  const { paymentId: own, earlierHolds } = (result ?? {}) as { paymentId?: unknown; earlierHolds?: unknown };
+  if (typeof own === 'string') ids.add(own);
+  for (const hold of Array.isArray(earlierHolds) ? (earlierHolds as { paymentId?: unknown }[]) : [])
+    if (typeof hold.paymentId === 'string') ids.add(hold.paymentId);
+  return [...ids];
+}
+
+async function judged(matched: Match, frame: Omit<Frame, 'knownToOpen'>, port: ReconcilePort): Promise<Finding[]> {
+  const knownToOpen = new Map<string, ReadonlySet<string>>();
+  for (const [workflowId, ids] of toBeKnown(matched))
+    knownToOpen.set(workflowId, await port.knownToOpen(workflowId, ids));
+  return differences(matched, { ...frame, knownToOpen });
+}

@@ -1,0 +1,242 @@
+import { parse as parseCsv } from 'csv-parse/sync';
+import { z } from 'zod';
+import { isCurrency } from '../../contract/currencies.js';
+import { businessUnitSchema, show } from '../../contract/fields.js';
+import { TRANSACTION_KINDS, type TransactionKind } from '../../contract/records.js';
+import { TRANSACTION_STATUSES } from '../../contract/statuses.js';
+import { parseLostTime } from '../lost-time.js';
+import { decimalToMinorUnits } from '../money.js';
+import type { Row } from './match.js';
+
+/** A statement of the payment service or of an acquirer, with what it covers. */
+export interface ReconcilableStatement {
+  readonly rows: readonly Row[];
+  /** Epoch ms between which it has every transaction of `kinds` and `units`. */
+  readonly covers: { readonly from: number; readonly until: number };
+  readonly kinds: ReadonlySet<TransactionKind>;
+  /** Business units; undefined: all. */
+  readonly units: ReadonlySet<string> | undefined;
+}
+
+/** Most faults that are told: a file of another kind has one in each line. */
+const MOST_FAULTS = 100;
+const HEADER =
+  'must be {"covers":"<from>,<until>"}: the time for which this statement has every transaction. It may name "kinds" ' +
+  'and "business_units" too, where it has those alone';
+
+const text = z
+  .string('must be a text')
+  .refine((value) => value !== '' && value === value.trim(), 'must not be empty, nor begin or end with a space')
+  .max(255, 'is longer than 255 characters');
+const oneOf = <const Values extends readonly string[]>(values: Values) =>
+  z.enum(values, {
+    error: ({ input }) =>
+      input === undefined ? 'is missing' : `${show(input)} is unknown: use one of ${values.join(', ')}`,
+  });
+const instant = z.iso
+  .datetime({
+    offset: true,
+    error: ({ input }) => `${show(input)} is no instant with Z or an offset, such as 2027-01-31T09:00:00Z`,
+  })
+  .transform((value) => Date.parse(value));
+
+/** Further fields are left alone. */
+const rowSchema = z.object({
+  kind: oneOf(TRANSACTION_KINDS),
+  status: oneOf(TRANSACTION_STATUSES).default('Succeed'),
+  amount: z
+    .number('must be a number of minor units')
+    .refine((value) => Number.isSafeInteger(value) && value > 0, 'must be a whole number of minor units above 0')
+    .optional(),
+  amount_decimal: z.string('must be a text, such as "10.95"').optional(),
+  currency: z
+    .string('must be a text')
+    .refine(isCurrency, { error: ({ input }) => `${show(input)} is not an ISO 4217 currency code, such as USD` })
+    .optional(),
+  reconciliation_id: text.optional(),
+  payment_id: text.optional(),
+  transaction_id: text.optional(),
+  created: instant.optional(),
+  settled: instant.optional(),
+});
+
+const headerSchema = z.strictObject({
+  covers: z.string(),
+  kinds: z.array(z.enum(TRANSACTION_KINDS)).min(1).optional(),
+  business_units: z.array(businessUnitSchema.zod).min(1).optional(),
+});
+
+interface Options {
+  /** Epoch ms. */
+  now: number;
+  /** `<from>,<until>`, where the file has no first line of its own that says so. */
+  covers?: string | undefined;
+}
+
+interface Line {
+  readonly number: number;
+  /** undefined: the line is neither an object nor a record. */
+  readonly value: object | undefined;
+}
+
+/**
+ * Parses a statement: JSON lines, or CSV with the names of the fields in its first line. What it covers stands in a line
+ * before, after a `#` in CSV.
+ * @returns every fault, each with its line and field, and nothing else if there is one
+ */
+export function parseReconcilable(
+  source: string,
+  { now, covers: given }: Options,
+): { statement: ReconcilableStatement } | { faults: string[] } {
+  const { header, lines, faults } = linesOf(source.replace(/^\uFEFF/, ''));
+  const read = headerOf(header, given, now);
+  if ('faults' in read) faults.push(...read.faults);
+  const rows: Row[] = [];
+  const seen = new Map<string, { row: string; number: number }>();
+  for (const { number, value } of lines) {
+    const parsed = rowOf(value);
+    if ('faults' in parsed) {
+      faults.push(...parsed.faults.map((fault) => `line ${number}: ${fault}`));
+      continue;
+    }
+    const { row } = parsed;
+    const written = JSON.stringify(row);
+    const earlier = row.transactionId === undefined ? undefined : seen.get(row.transactionId);
+    if (earlier !== undefined && earlier.row !== written)
+      faults.push(
+        `line ${number}: transaction_id ${show(row.transactionId)} stands otherwise in line ${earlier.number}`,
+      );
+    if (earlier !== undefined) continue;
+    if (row.transactionId !== undefined) seen.set(row.transactionId, { row: written, number });
+    rows.push(row);
+  }
+  if (faults.length > MOST_FAULTS)
+    return { faults: [...faults.slice(0, MOST_FAULTS), `and ${faults.length - MOST_FAULTS} more`] };
+  if (faults.length > 0 || 'faults' in read) return { faults };
+  return { statement: { ...read, rows } };
+}
+
+interface Lines {
+  /** The first line, if it says what the statement covers. */
+  header: string | undefined;
+  lines: Line[];
+  faults: string[];
+}
+
+function linesOf(source: string): Lines {
+  const first =
+    source
+      .split('\n')
+      .find((line) => line.trim() !== '')
+      ?.trim() ?? '';
+  return first.startsWith('{') ? jsonLines(source) : csvLines(source);
+}
+
+function jsonLines(source: string): Lines {
+  const all = source
+    .split('\n')
+    .map((line, index) => ({ line: line.trim(), number: index + 1 }))
+    .filter(({ line }) => line !== '')
+    .map(({ line, number }) => ({ line, number, value: asObject(jsonOf(line)) }));
+  const hasHeader = all[0]?.value !== undefined && !('kind' in all[0].value);
+  return { header: hasHeader ? all[0]?.line : undefined, lines: hasHeader ? all.slice(1) : all, faults: [] };
+}
+
+function csvLines(source: string): Lines {
+  const [, mark, rest = ''] = /^\s*(#[^\n]*)(?:\n([^]*))?$/.exec(source) ?? [];
+  const offset = mark === undefined ? 0 : source.slice(0, source.indexOf(mark)).split('\n').length;
+  const header = mark?.slice(1).trim();
+  try {
+    const records: unknown = parseCsv(mark === undefined ? source : rest, {
+      columns: true,
+      info: true,
+      trim: true,
+      skip_empty_lines: true,
+    });
+    const lines = (records as { info: { lines: number }; record: Record<string, string> }[]).map(
+      ({ info, record }) => ({
+        number: info.lines + offset,
+        value: Object.fromEntries(Object.entries(record).flatMap(([name, cell]) => cellOf(name, cell))),
+      }),
+    );
+    return { header, lines, faults: [] };
+  } catch (error) {
+    const { lines = 1, message } = error as Error & { lines?: number };
+    return {
+      header,
+      lines: [],
+      faults: [`line ${lines + offset}: ${message.replace(/ on line \d+|at line \d+/g, '')}`],
+    };
+  }
+}
+
+/** An empty cell is none. */
+function cellOf(name: string, cell: string): [string, unknown][] {
+  if (cell === '') return [];
+  return [[name, name === 'amount' && /^-?\d+$/.test(cell) ? Number(cell) : cell]];
+}
+
+function headerOf(
+  line: string | undefined,
+  given: string | undefined,
+  now: number,
+): Omit<ReconcilableStatement, 'rows'> | { faults: string[] } {
+  const header = headerSchema.safeParse(line === undefined ? { covers: given } : jsonOf(line));
+  if (!header.success) return { faults: [`line 1: ${HEADER}`] };
+  const { covers: own, kinds = TRANSACTION_KINDS, business_units: units } = header.data;
+  const covers = parseLostTime(given ?? own, now);
+  if ('faults' in covers) return { faults: covers.faults.map((fault) => `line 1: covers: ${fault}`) };
+  return { covers: covers.lost, kinds: new Set(kinds), units: units === undefined ? undefined : new Set(units) };
+}
+
+function rowOf(value: object | undefined): { row: Row } | { faults: string[] } {
+  if (value === undefined) return { faults: ['is no JSON object'] };
+  const parsed = rowSchema.safeParse(value);
+  if (!parsed.success)
+    return { faults: parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`) };
+  const { kind, status, currency, created, settled, amount_decimal: decimal } = parsed.data;
+  const { reconciliation_id: reconciliationId, payment_id: paymentId, transaction_id: transactionId } = parsed.data;
+  const faults: string[] = [];
+  if (reconciliationId === undefined && transactionId === undefined)
+    faults.push('transaction_id and reconciliation_id are missing: one of them says whose money it is');
+  const amount = amountOf(parsed.data.amount, decimal, currency, kind, faults);
+  if (faults.length > 0) return { faults };
+  return {
+    row: { kind, status, amount, currency, reconciliationId, paymentId, transactionId, created, settled },
+  };
+}
+
+function amountOf(
+  amount: number | undefined,
+  decimal: string | undefined,
+  currency: string | undefined,
+  kind: TransactionKind,
+  faults: string[],
+): number | undefined {
+  if (amount !== undefined && decimal !== undefined) faults.push('amount and amount_decimal are both given: give one');
+  if (kind === 'void') return undefined;
+  if (currency === undefined) faults.push('currency is missing');
+  if (amount === undefined && decimal === undefined)
+    faults.push('amount is missing (minor units), or amount_decimal, such as "10.95"');
+  if (decimal === undefined || currency === undefined) return amount;
+  try {
+    const exact = decimalToMinorUnits(decimal, currency);
+    if (exact > 0) return exact;
+    faults.push(`amount_decimal ${show(decimal)} must be above 0`);
+  } catch (error) {
+    faults.push(`amount_decimal ${(error as Error).message}`);
+  }
+  return undefined;
+}
+
+function asObject(value: unknown): object | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+}
+
+function jsonOf(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
