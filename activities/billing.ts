@@ -29,7 +29,7 @@ import { checkSubscription } from '../src/domain/check-subscription.js';
 import { afterAttempt, afterPause, type DunningContext, openPeriod, dunningPolicyOf } from '../src/domain/dunning.js';
 import { fractionOf } from '../src/domain/local-time.js';
 import { isFlowNamed } from './after-restore.js';
-import { type ActivityTable, buildActivities } from './build-activities.js';
+import { type ActivityTable, buildActivities, requireDecodedCall } from './build-activities.js';
 import { getCustomer, getPaymentMethod } from './customers.js';
 import { notifyFaults } from './notifications.js';
 import { notifiesOf } from './notifies.js';
@@ -46,12 +46,7 @@ export function createBillingActivities(deps: ActivityDeps): BillingActivities {
     readAttempt,
     refundBill,
   };
-  return buildActivities(deps, table, requireDecoded);
-}
-
-/** Fails (retried) without the codec key, so that a worker that has it executes the call. */
-function requireDecoded(call: unknown): void {
-  if (isUndecodable(call)) throw new Error(`This worker can't decode the call (${call.holdfastUndecodable})`);
+  return buildActivities(deps, table, requireDecodedCall);
 }
 
 /**

@@ -53,6 +53,11 @@ export function requireDecoded(call: unknown): void {
   );
 }
 
+/** The same where no call of the payment service is at stake. */
+export function requireDecodedCall(call: unknown): void {
+  if (isUndecodable(call)) throw new Error(`This worker can't decode the call (${call.holdfastUndecodable})`);
+}
+
 function isUnitCall(call: unknown): call is UnitCall {
   return typeof call === 'object' && call !== null && 'businessUnit' in call;
 }

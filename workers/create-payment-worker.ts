@@ -10,9 +10,11 @@ import {
   type InjectedSinks,
 } from '@temporalio/worker';
 import { createBillingActivities } from '../activities/billing.js';
+import { createReconcileActivities, type ReconcileDeps } from '../activities/reconcile.js';
 import { createActivities, type Restored, type UnitTerms } from '../activities/index.js';
 import { type BulkheadOptions, placesOf, withBulkheads, type UnitObserver } from '../activities/bulkhead.js';
 import { createEnginePort } from '../src/client/engine-port.js';
+import { createReconcilePort } from '../src/client/reconcile-port.js';
 import { announcingIdentity } from '../src/client/ready-check.js';
 import type { EventSinks } from '../src/contract/messages.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
@@ -69,6 +71,8 @@ interface PaymentWorkerDeps {
   observer?: UnitObserver;
   /** How merchants are told of flows; undefined: not at all. */
   notifications?: NotifySettings;
+  /** Reads the statements that reconciliations match. Default: there are none. */
+  statements?: ReconcileDeps['statements'];
   /** File written by `bundle-workflows.js`; undefined: the worker bundles the workflows at start. */
   bundlePath?: string;
   /** If set, the worker is one version of its deployment and gets no work before that version is current. */
@@ -169,13 +173,15 @@ function activitiesOf(deps: PaymentWorkerDeps, { workflowTasks, regularCalls, lo
     providers: withBulkheads(deps.providers, bulkhead),
     units: deps.units,
     engine: createEnginePort(deps.client),
+    reconcile: createReconcilePort(deps.client),
+    statements: deps.statements,
     referenceBook: deps.referenceBook,
     refusesClear: deps.refusesClear ?? false,
     restored: deps.restored,
     notifications: deps.notifications,
     now: Date.now,
   };
-  return { ...createActivities(needs), ...createBillingActivities(needs) };
+  return { ...createActivities(needs), ...createBillingActivities(needs), ...createReconcileActivities(needs) };
 }
 
 /** Ends an event's trace with a span of the workflow that handled it, a child of the webhook handler's span. */

@@ -19,6 +19,7 @@ import { createNotificationWorkers } from './create-notification-worker.js';
 import { createBillingWorker, createPaymentWorker } from './create-payment-worker.js';
 import { createProviders, rateLimits, unitTerms } from './providers.js';
 import { type OpenReferenceBook, openReferenceBook } from './reference-book.js';
+import { statementsIn } from './statements.js';
 import { refuseToBill, restoredOf, stopBillingInTime } from './restored.js';
 import { reportUnits } from './unit-metrics.js';
 
@@ -178,6 +179,7 @@ export async function workersOf(
     restored: restoredOf(config),
     refusesClear: config.plainPayloads === 'refuse',
     stopMs: config.stopSeconds * 1_000,
+    statements: statementsIn(config.statementsFolder),
     ...(config.buildId !== undefined && {
       version: { deploymentName: config.deploymentName, buildId: config.buildId },
     }),

@@ -6,6 +6,7 @@ import { reportCodecCounts } from './codec-metrics.js';
 import { refuseFaults } from './connect.js';
 import { createHealthServer } from './health.js';
 import { connectChecked, workersOf } from './holdfast-workers.js';
+import { reportFindings } from './finding-metrics.js';
 import { freeLocalPort, listen, runProcess, StartFault } from './process.js';
 import { Readiness } from './readiness.js';
 import { workerMetrics } from './telemetry.js';
@@ -65,6 +66,7 @@ await runProcess({
     const workers = await workersOf(config, logger, checked);
     loop.ends(workers);
     if (config.buildId !== undefined) reportVersions(engine.client, config.deploymentName, logger);
+    if (taskQueues !== 'payments') reportFindings(engine.client, logger);
     const running = Promise.all(workers.map((worker) => worker.run()));
     const { environment, buildId, deploymentName } = config;
     const version = buildId === undefined ? undefined : { buildId, deploymentName };

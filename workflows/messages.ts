@@ -15,6 +15,13 @@ import type {
 } from '../src/contract/messages.js';
 import type { SentNotifications } from '../src/contract/notifications.js';
 import type { ParkedEventStatus } from '../src/contract/parked-event.js';
+import {
+  ACKNOWLEDGE_UPDATE,
+  type Acknowledge,
+  type AcknowledgedFinding,
+  type FindingStatus,
+  type ReconcileStatus,
+} from '../src/contract/reconcile.js';
 import { QUERY_NAMES, SIGNAL_NAMES, UPDATE_NAMES } from '../src/contract/names.js';
 import type {
   BillNow,
@@ -43,7 +50,9 @@ export const transactionEventSignal = defineSignal<[unknown]>(SIGNAL_NAMES.trans
 /** Parsed by the flow, as no signal may wedge it. */
 export const notifySignal = defineSignal<[unknown]>(SIGNAL_NAMES.notify);
 export const moveOnSignal = defineSignal(SIGNAL_NAMES.moveOn);
-export const statusQuery = defineQuery<FlowStatus | ParkedEventStatus>(QUERY_NAMES.status);
+/** What flows of all types answer to query `status`. */
+export type AnyStatus = FlowStatus | ParkedEventStatus | FindingStatus | ReconcileStatus;
+export const statusQuery = defineQuery<AnyStatus>(QUERY_NAMES.status);
 export const explainQuery = defineQuery<string>(QUERY_NAMES.explain);
 export const notificationsQuery = defineQuery<SentNotifications>(QUERY_NAMES.notifications);
 
@@ -55,6 +64,8 @@ export const changeTermsUpdate = defineUpdate<SubscriptionAnswer, [ChangeTerms]>
 export const cancelUpdate = defineUpdate<SubscriptionAnswer, [CancelSubscription]>(UPDATE_NAMES.cancel);
 export const billNowUpdate = defineUpdate<SubscriptionAnswer, [BillNow]>(UPDATE_NAMES.billNow);
 export const refundPeriodUpdate = defineUpdate<SubscriptionAnswer, [RefundPeriod]>(UPDATE_NAMES.refundPeriod);
+
+export const acknowledgeUpdate = defineUpdate<AcknowledgedFinding, [Acknowledge]>(ACKNOWLEDGE_UPDATE);
 
 /** Continues the trace that the event carries. Writes nothing to the history. */
 export function noteEvent({ hash, eventType, traceparent }: TransactionEvent): void {

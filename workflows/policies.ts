@@ -9,6 +9,7 @@ import {
 import type { BillingActivities } from '../src/contract/billing-activities.js';
 import { DELIVERIES_TASK_QUEUE, NOTIFICATIONS_TASK_QUEUE } from '../src/contract/names.js';
 import type { NotificationActivities } from '../src/contract/notifications.js';
+import type { ReconcileActivities } from '../src/contract/reconcile.js';
 
 /** The calls that carry an idempotency key. */
 export type PostActivities = Pick<PaymentActivities, KeyedActivity>;
@@ -172,3 +173,15 @@ export function deliveryWithin(ms: number, businessUnit: string): Deliver {
     summary: 'Notify the merchant again',
   });
 }
+
+/**
+ * Reads of hours, which nobody waits for: what is buyers' goes first. A worker that dies is noticed by its heartbeats, and
+ * the next one goes on from the last of them.
+ */
+export const reconciling = proxyActivities<ReconcileActivities>({
+  startToCloseTimeout: '12 hours',
+  heartbeatTimeout: '30 seconds',
+  retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '5 minutes' },
+  priority: { priorityKey: CALL_PRIORITIES.poll },
+  summary: 'Compare flows with the payment service',
+});

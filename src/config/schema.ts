@@ -195,6 +195,18 @@ export const configSchema = settingsSchema.extend({
       '`1`: merchants may be told at private, loopback and link-local addresses. Otherwise no name that resolves to one is connected to',
     default: '`0`; `1` with `npm start`',
   }),
+  /** Absolute. */
+  statementsFolder: z
+    .string()
+    .transform((path) => resolve(path))
+    .exactOptional()
+    .register(variables, {
+      name: 'HOLDFAST_STATEMENTS_FOLDER',
+      readBy: 'worker',
+      description:
+        'A folder of statements (`.jsonl`, `.csv`) that reconciliations match; workers of the billing queue read it ([reconciliation.md](reconciliation.md))',
+      absent: 'reconciliations match none',
+    }),
   /** Build id of the deployed code, used to route flows once it is current. undefined: workers are not versioned. */
   buildId,
   deploymentName,

@@ -6,7 +6,9 @@ import { createActivities } from '../../activities/index.js';
 import { createBillingActivities } from '../../activities/billing.js';
 import { createNotificationActivities } from '../../activities/notifications.js';
 import { NOTIFICATION_TYPES, NOTIFICATIONS_FLOW } from '../../src/contract/notifications.js';
+import { createReconcileActivities } from '../../activities/reconcile.js';
 import * as names from '../../src/contract/names.js';
+import * as reconcile from '../../src/contract/reconcile.js';
 import { FLOWS } from '../../src/contract/flows.js';
 import { commandSequence, idempotencyKey, KEYED_OPERATIONS } from '../../src/contract/idempotency.js';
 import { KNOWN_BY, PAYMENT_STATUSES, TRANSACTION_STATUSES, WAITING_FOR } from '../../src/contract/statuses.js';
@@ -69,6 +71,16 @@ function durableSurface(): object {
       createNotificationActivities({ ...(none as object), notifications: { toPrivate: true } } as never),
     ).toSorted(),
     notificationTypes: NOTIFICATION_TYPES,
+    reconciliation: {
+      workflows: reconcile.RECONCILIATION_TYPES,
+      schedule: reconcile.RECONCILE_SCHEDULE,
+      prefixes: [reconcile.RECONCILE_PREFIX, reconcile.FINDING_PREFIX],
+      update: reconcile.ACKNOWLEDGE_UPDATE,
+      memo: reconcile.FINDING_MEMO,
+      kinds: reconcile.FINDING_KINDS,
+      findings: reconcile.FINDING_KINDS.map((kind) => reconcile.findingWorkflowId({ kind, subject: ID })),
+      activities: Object.keys(createReconcileActivities(none)).toSorted(),
+    },
     keys: KEYED_OPERATIONS.map((operation) => idempotencyKey('payment-order-1001', operation, 1)),
     commandSequence: commandSequence('command-1'),
     attemptReference: names.attemptReference('club-7', 12, 3),

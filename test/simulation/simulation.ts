@@ -5,10 +5,12 @@ import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/
 import { createActivities } from '../../activities/index.js';
 import { createBillingActivities } from '../../activities/billing.js';
 import { createNotificationActivities } from '../../activities/notifications.js';
+import { createReconcileActivities } from '../../activities/reconcile.js';
 import { type BulkheadOptions, placesOf, withBulkheads } from '../../activities/bulkhead.js';
 import { RateLimit } from '../../activities/rate-limit.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { createEnginePort } from '../../src/client/engine-port.js';
+import { createReconcilePort } from '../../src/client/reconcile-port.js';
 import { announcingIdentity } from '../../src/client/ready-check.js';
 import {
   BILLING_TASK_QUEUE,
@@ -141,6 +143,7 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
       }),
       units: unitTerms(config),
       engine: createEnginePort(client),
+      reconcile: createReconcilePort(client),
       referenceBook: options.referenceBook,
       refusesClear: config.plainPayloads === 'refuse',
       restored: restoredOf(config),
@@ -157,6 +160,7 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
         ...createActivities(needs),
         ...createBillingActivities(needs),
         ...createNotificationActivities(needs),
+        ...createReconcileActivities(needs),
       } as never,
       queues: queues.includes(PAYMENTS_TASK_QUEUE)
         ? [...queues, NOTIFICATIONS_TASK_QUEUE, DELIVERIES_TASK_QUEUE]

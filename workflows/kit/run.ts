@@ -11,11 +11,10 @@ import {
 import type { z } from 'zod';
 import { durationMs } from '../../src/contract/fields.js';
 import type { Flow } from '../../src/contract/flows.js';
-import { DEFAULT_WAIT_MS, type FlowStatus, LONGEST_WAIT_MS, type OutcomeRequest } from '../../src/contract/messages.js';
+import { DEFAULT_WAIT_MS, LONGEST_WAIT_MS, type OutcomeRequest } from '../../src/contract/messages.js';
 import { MEMO_KEYS, type WorkflowType } from '../../src/contract/names.js';
 import { isUndecodable, whyUndecodable } from '../../src/contract/payload-marks.js';
-import type { ParkedEventStatus } from '../../src/contract/parked-event.js';
-import { explainQuery, statusQuery } from '../messages.js';
+import { type AnyStatus, explainQuery, statusQuery } from '../messages.js';
 import { invalidInput, parseStart } from './start-guard.js';
 import type { Outbox } from './outbox.js';
 import type { Seen } from './visibility.js';
@@ -101,7 +100,7 @@ export function watchCancel(
 }
 
 /** Answers what anybody may ask of a flow. */
-export function answerQueries(status: () => FlowStatus | ParkedEventStatus, explain: () => string): void {
+export function answerQueries(status: () => AnyStatus, explain: () => string): void {
   setHandler(statusQuery, status, { description: 'Where it stands, as JSON' });
   setHandler(explainQuery, explain, { description: 'What it waits for and what is safe to do, in a sentence' });
 }

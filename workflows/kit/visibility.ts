@@ -60,7 +60,8 @@ export function change(seen: Seen, { status, waitingFor, needsOperator, dueAt }:
 
 /** What the search attributes show of a flow of any kind. */
 export interface Visible extends Pick<Seen, 'status' | 'waitingFor' | 'needsOperator'> {
-  businessUnit: string;
+  /** undefined: it is of all units. */
+  businessUnit?: string | undefined;
   paymentId?: string | undefined;
   provider?: string | undefined;
   currency?: string;

@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
+import {
+  addCounts,
+  type Finding,
+  type FlowFacts,
+  type MatchedStatements,
+  type MatchStatementsCall,
+  noCounts,
+  type ReconcileActivities,
+  type ReconcileCounts,
+  type ReconcilePort,
+  type SweepCall,
+} from '../src/contract/reconcile.js';
+import { accountOf } from '../src/domain/reconcile/account.js';
+import { type Answer, reconcileFlow, reconcileStatement, whyTooOld } from '../src/domain/reconcile/reconcile.js';
+import { parseReconcilable } from '../src/domain/reconcile/statement-rows.js';
+import { type ActivityTable, buildActivities, requireDecodedCall } from './build-activities.js';
+import { rowsOfPayment } from './payment-rows.js';
+import type { ActivityDeps } from './read-call.js';
+
+export interface ReconcileDeps extends ActivityDeps {
+  reconcile: ReconcilePort;
+  /** The statements that were put down for this worker; undefined: there is no place for any. */
+  statements?: (() => Promise<{ name: string; text: string }[]>) | undefined;
+}
+
+export function createReconcileActivities(deps: ReconcileDeps): ReconcileActivities {
+  const table: ActivityTable<ReconcileDeps, ReconcileActivities> = { reconcileFlows, matchStatements };
+  return buildActivities(deps, table, requireDecodedCall);
+}
+
+/** How far it has come, for the attempt after this one. */
+interface Progress {
+  /** Workflow id: all before it are done, and it too. */
+  last: string;
+  counts: ReconcileCounts;
+}
+
+/** Less than a third of the heartbeat timeout. */
+const BEAT_MS = 5_000;
+
+/** Flows come by their workflow ids, so that an attempt goes on where the one before has ended. */
+async function reconcileFlows(deps: ReconcileDeps, call: SweepCall): Promise<ReconcileCounts> {
+  const { heartbeatDetails } = activityInfo();
+  const before = (heartbeatDetails as Progress | undefined) ?? { last: '', counts: noCounts() };
+  let progress = before;
+  const beats = setInterval(() => heartbeat(progress), BEAT_MS).unref();
+  const ask = paced(call.readsPerSecond, (paymentId: string, flow: FlowFacts) => rowsOfPayment(deps, paymentId, flow));
+  try {
+    for await (const flow of deps.reconcile.flowsOf(call.swept)) {
+      if (flow.workflowId <= before.last) continue;
+      cancellationSignal().throwIfAborted();
+      const counts = await reconcileOne(deps, flow, call, ask);
+      progress = { last: flow.workflowId, counts: addCounts(progress.counts, counts) };
+    }
+    return progress.counts;
+  } finally {
+    clearInterval(beats);
+  }
+}
+
+async function reconcileOne(
+  deps: ReconcileDeps,
+  flow: FlowFacts,
+  { swept, sample, windowMs, now }: SweepCall,
+  ask: (paymentId: string, flow: FlowFacts) => Promise<Answer>,
+): Promise<ReconcileCounts> {
+  if (isOfAnotherSweep(flow, swept)) return noCounts();
+  const isDoubtful = swept.which !== 'ended' || accountOf(flow).doubts.size > 0;
+  if (!isDoubtful && !(flow.state === 'ended' && isSampled(flow.workflowId, sample)))
+    return { ...noCounts(), flows: 1 };
+  const { findings, isAsked, unanswered } = await reconcileFlow(flow, ask, deps.reconcile, { windowMs, now });
+  return {
+    ...noCounts(),
+    flows: 1,
+    asked: isAsked ? 1 : 0,
+    doubts: isDoubtful ? 1 : 0,
+    unanswered: unanswered === undefined ? 0 : 1,
+    reasons: unanswered === undefined ? [] : [`${flow.workflowId}: ${unanswered}`],
+    ...(await keep(deps.reconcile, findings)),
+  };
+}
+
+/** A flow that was stopped, or calls an operator, is asked about as that, and counted once. */
+function isOfAnotherSweep({ state, needsOperator }: FlowFacts, { which }: SweepCall['swept']): boolean {
+  if (which === 'stopped') return false;
+  return state === 'stopped' || (which !== 'needsOperator' && needsOperator === true);
+}
+
+async function keep(
+  port: ReconcilePort,
+  findings: readonly Finding[],
+): Promise<Pick<ReconcileCounts, 'found' | 'fresh'>> {
+  const found: ReconcileCounts['found'] = {};
+  let fresh = 0;
+  for (const finding of findings) {
+    if ((await port.keepFinding(finding)) === 'fresh') fresh += 1;
+    found[finding.kind] = (found[finding.kind] ?? 0) + 1;
+  }
+  return { found, fresh };
+}
+
+/** The same flows for every attempt, and no others because of their references. */
+function isSampled(workflowId: string, sample: number): boolean {
+  return createHash('sha256').update(workflowId).digest().readUInt32BE() < sample * 2 ** 32;
+}
+
+/** So many calls a second at most, one after the other. */
+function paced<Call extends unknown[], Reply>(
+  perSecond: number,
+  ask: (...call: Call) => Promise<Reply>,
+): (...call: Call) => Promise<Reply> {
+  let next = 0;
+  return async (...call) => {
+    const wait = next - performance.now();
+    if (wait > 0) await sleep(wait, undefined, { signal: cancellationSignal() });
+    next = Math.max(next, performance.now()) + 1_000 / perSecond;
+    return await ask(...call);
+  };
+}
+
+/** A statement with a fault is refused as a whole, and the others are matched. */
+async function matchStatements(
+  { reconcile, statements }: ReconcileDeps,
+  { since, now, windowMs }: MatchStatementsCall,
+): Promise<MatchedStatements> {
+  const matched: MatchedStatements = { found: {}, fresh: 0, statements: [], refusedStatements: [] };
+  const beats = setInterval(() => heartbeat(), BEAT_MS).unref();
+  try {
+    for (const { name, text } of (await statements?.()) ?? []) {
+      const parsed = parseReconcilable(text, { now });
+      const faults = 'faults' in parsed ? parsed.faults : [await whyTooOld(parsed.statement, reconcile)];
+      const refused = faults.filter((fault) => fault !== undefined);
+      if (refused.length > 0) {
+        log.warn(`A statement was refused, ${name}: the report of this reconciliation says in which lines and why`);
+        matched.refusedStatements.push({ name, faults: refused });
+      } else if ('statement' in parsed && parsed.statement.covers.until > since) {
+        const findings = await reconcileStatement(parsed.statement, reconcile, { windowMs, now });
+        const { found, fresh } = addCounts(
+          { ...noCounts(), ...matched },
+          { ...noCounts(), ...(await keep(reconcile, findings)) },
+        );
+        Object.assign(matched, { found, fresh });
+        matched.statements.push({ name, rows: parsed.statement.rows.length });
+      }
+    }
+    return matched;
+  } finally {
+    clearInterval(beats);
+  }
+}

@@ -1,0 +1,237 @@
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowExecutionDescription,
+  type WorkflowExecutionInfo,
+  WorkflowFailedError,
+} from '@temporalio/client';
+import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
+import { cutAttribute, PAYMENTS_TASK_QUEUE, WORKFLOW_TYPES } from '../contract/names.js';
+import { isUndecodable, whyUndecodable } from '../contract/payload-marks.js';
+import {
+  type Finding,
+  FINDING_MEMO,
+  findingWorkflowId,
+  type FlowFacts,
+  RECONCILIATION_TYPES,
+  type ReconcilePort,
+  type Swept,
+} from '../contract/reconcile.js';
+import { MONEY_TYPES } from '../domain/reconcile/account.js';
+import { described, eventsOf } from './earlier-runs.js';
+import { paymentOfHistory } from './ended-flow.js';
+import { openRunOf } from './open-run.js';
+import { keyword } from './start-options.js';
+
+const PAGE = 1_000;
+/** Flows that are read at once. */
+const AT_ONCE = 16;
+/** Values in one query. */
+const IN_ONE_QUERY = 50;
+
+const MONEY = `WorkflowType IN (${MONEY_TYPES.map((type) => `"${type}"`).join(', ')})`;
+/** A later run has replaced one that continued as new. */
+const OURS = `TaskQueue STARTS_WITH "holdfast" AND ${MONEY} AND ExecutionStatus != "ContinuedAsNew"`;
+
+/** The Temporal calls of a reconciliation, over an ordinary client. */
+export function createReconcilePort(client: Client): ReconcilePort {
+  return {
+    flowsBetween(from, until) {
+      const begun = `StartTime < "${iso(until)}"`;
+      return listed(client, `${OURS} AND ${begun} AND (ExecutionStatus = "Running" OR CloseTime >= "${iso(from)}")`);
+    },
+    flowsOf: (swept) => flowsOf(client, swept),
+    flowsById: (ids) => inParts(ids, async (id) => await flowById(client, id)),
+    async flowsOfPayments(paymentIds) {
+      const found: FlowFacts[] = [];
+      for (const query of queriesOf(paymentIds)) for await (const flow of listed(client, query)) found.push(flow);
+      return found;
+    },
+    async knownToOpen(workflowId, texts) {
+      const { shown } = await openRunOf(client, workflowId);
+      return new Set(texts.filter((text) => shown.includes(text)));
+    },
+    keepFinding: (finding) => keepFinding(client, finding),
+    async keptSince() {
+      const { workflowService, options } = client;
+      const { config } = await workflowService.describeNamespace({ namespace: options.namespace });
+      return Date.now() - Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) * 1_000;
+    },
+  };
+}
+
+function flowsOf(client: Client, swept: Swept): AsyncIterable<FlowFacts> {
+  switch (swept.which) {
+    case 'stopped':
+      return stopped(listed(client, `${OURS} AND ExecutionStatus IN ("Terminated", "TimedOut")`));
+    case 'needsOperator':
+      return listed(client, `${OURS} AND NeedsOperator = true`);
+    case 'contradicted':
+      return flowsOfParkedEvents(client);
+    case 'ended':
+      return listed(client, `${OURS} AND CloseTime >= "${iso(swept.from)}" AND CloseTime < "${iso(swept.to)}"`);
+  }
+}
+
+async function* stopped(flows: AsyncIterable<FlowFacts>): AsyncGenerator<FlowFacts> {
+  for await (const flow of flows) if (flow.state === 'stopped') yield flow;
+}
+
+/** Of events that contradict how their flow has ended, or name a transaction that it does not know. */
+async function* flowsOfParkedEvents(client: Client): AsyncGenerator<FlowFacts> {
+  const query = `WorkflowType = "${WORKFLOW_TYPES.parkedEvent}" AND NeedsOperator = true`;
+  const payments = new Set<string>();
+  for await (const info of client.workflow.list({ query, pageSize: PAGE })) {
+    const paymentId = attributesOf(info)['PaymentId'];
+    if (typeof paymentId === 'string') payments.add(paymentId);
+  }
+  const ids = new Set<string>();
+  for (const ofPayments of queriesOf([...payments])) await noteIds(client, ofPayments, ids);
+  yield* read(client, ids);
+}
+
+/** Flows of payments, so many in one query. */
+function queriesOf(paymentIds: readonly string[]): string[] {
+  const queries: string[] = [];
+  for (let start = 0; start < paymentIds.length; start += IN_ONE_QUERY) {
+    const values = paymentIds.slice(start, start + IN_ONE_QUERY).map(quoted);
+    queries.push(`${OURS} AND PaymentId IN (${values.join(', ')})`);
+  }
+  return queries;
+}
+
+/**
+ * Lists lag, promise no order, and show runs that a reset has replaced: they only name the flows, and each is read as it
+ * stands now.
+ */
+async function* listed(client: Client, query: string): AsyncGenerator<FlowFacts> {
+  const ids = new Set<string>();
+  await noteIds(client, query, ids);
+  yield* read(client, ids);
+}
+
+async function noteIds(client: Client, query: string, ids: Set<string>): Promise<void> {
+  for await (const { workflowId } of client.workflow.list({ query, pageSize: PAGE })) ids.add(workflowId);
+}
+
+async function* read(client: Client, ids: ReadonlySet<string>): AsyncGenerator<FlowFacts> {
+  const sorted = [...ids].sort();
+  for (let start = 0; start < sorted.length; start += AT_ONCE)
+    yield* await inParts(sorted.slice(start, start + AT_ONCE), (id) => flowById(client, id));
+}
+
+async function flowById(client: Client, workflowId: string): Promise<FlowFacts | undefined> {
+  const run = await described(client, workflowId, undefined);
+  return run === undefined ? undefined : await factsOf(client, run);
+}
+
+async function factsOf(client: Client, run: WorkflowExecutionDescription): Promise<FlowFacts> {
+  const { workflowId, runId, type, startTime, closeTime } = run;
+  const { PaymentStatus, PaymentId, BusinessUnit, AmountMinor, Currency, NeedsOperator } = attributesOf(run);
+  const state = stateOf(run.status.name);
+  const result = run.status.name === 'COMPLETED' ? await resultOf(client, workflowId, runId) : undefined;
+  const isActions = type === WORKFLOW_TYPES.paymentActions;
+  const paymentId = typeof PaymentId === 'string' ? PaymentId : await createdBy(client, run, state);
+  return {
+    workflowId,
+    type,
+    state,
+    startedAt: startTime.getTime(),
+    ...(closeTime !== undefined && { closedAt: closeTime.getTime() }),
+    ...(typeof PaymentStatus === 'string' && { status: PaymentStatus }),
+    ...(paymentId !== undefined && { paymentId }),
+    ...(typeof BusinessUnit === 'string' && { businessUnit: BusinessUnit }),
+    ...(NeedsOperator === true && { needsOperator: true }),
+    // A flow of commands was started for no sum.
+    ...(typeof AmountMinor === 'number' && !isActions && { amount: AmountMinor }),
+    ...(typeof Currency === 'string' && { currency: Currency }),
+    ...(result !== undefined && { result }),
+    ...(state === 'open' && isActions && { openResult: (await openRunOf(client, workflowId)).result }),
+  };
+}
+
+/** A flow shows its payment once it waits for something: one that was stopped before has it in its history. */
+async function createdBy(
+  client: Client,
+  { workflowId, runId }: WorkflowExecutionDescription,
+  state: FlowFacts['state'],
+): Promise<string | undefined> {
+  if (state !== 'stopped') return undefined;
+  const events = eventsOf(client, workflowId, runId);
+  return (await paymentOfHistory(events, client.options.loadedDataConverter))?.paymentId;
+}
+
+function stateOf(name: string): FlowFacts['state'] {
+  if (name === 'TERMINATED' || name === 'TIMED_OUT') return 'stopped';
+  return name === 'RUNNING' || name === 'PAUSED' ? 'open' : 'ended';
+}
+
+/** @throws Error without the key: a flow whose result can't be read would look as if it knew of no money */
+async function resultOf(client: Client, workflowId: string, runId: string): Promise<unknown> {
+  try {
+    const result: unknown = await client.workflow.getHandle(workflowId, runId).result();
+    if (!isUndecodable(result)) return result;
+    throw new Error(
+      `The result of ${workflowId} can't be decoded (${whyUndecodable(result)}): give this process the key`,
+    );
+  } catch (error) {
+    if (error instanceof WorkflowFailedError) return undefined;
+    throw error;
+  }
+}
+
+/** The same difference is the same workflow: found again it is known, open or acknowledged. */
+async function keepFinding(client: Client, finding: Finding): Promise<'fresh' | 'known'> {
+  try {
+    await client.workflow.start(RECONCILIATION_TYPES.finding, {
+      workflowId: findingWorkflowId(finding),
+      taskQueue: PAYMENTS_TASK_QUEUE,
+      args: [finding],
+      workflowIdConflictPolicy: 'FAIL',
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      memo: { [FINDING_MEMO]: finding },
+      typedSearchAttributes: attributesOfFinding(finding),
+      staticSummary: `Finding ${finding.kind}, ${finding.subject}`.slice(0, 200),
+    });
+    return 'fresh';
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return 'known';
+    throw error;
+  }
+}
+
+function attributesOfFinding({ paymentId, businessUnit, amount, currency }: Finding): SearchAttributePair[] {
+  return [
+    { key: keyword('PaymentStatus'), value: 'found' },
+    { key: keyword('WaitingFor'), value: 'operator' },
+    { key: defineSearchAttributeKey('NeedsOperator', SearchAttributeType.BOOL), value: true },
+    ...(paymentId === undefined ? [] : [{ key: keyword('PaymentId'), value: cutAttribute(paymentId) }]),
+    ...(businessUnit === undefined ? [] : [{ key: keyword('BusinessUnit'), value: cutAttribute(businessUnit) }]),
+    ...(currency === undefined ? [] : [{ key: keyword('Currency'), value: cutAttribute(currency) }]),
+    ...(amount === undefined
+      ? []
+      : [{ key: defineSearchAttributeKey('AmountMinor', SearchAttributeType.INT), value: amount }]),
+  ];
+}
+
+async function inParts<Item, Found>(
+  items: readonly Item[],
+  read: (item: Item) => Promise<Found | undefined>,
+): Promise<Found[]> {
+  const found: Found[] = [];
+  for (let start = 0; start < items.length; start += AT_ONCE) {
+    const part = await Promise.all(items.slice(start, start + AT_ONCE).map(read));
+    found.push(...part.filter((each) => each !== undefined));
+  }
+  return found;
+}
+
+function attributesOf(run: WorkflowExecutionInfo | WorkflowExecutionDescription): Record<string, unknown> {
+  return Object.fromEntries(run.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]));
+}
+
+const iso = (time: number): string => new Date(time).toISOString();
+
+function quoted(value: string): string {
+  return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}

@@ -1,0 +1,103 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { describe, expect, test } from 'vitest';
+import { createReconcileActivities, type ReconcileDeps } from '../../activities/reconcile.js';
+import { type FlowFacts, noCounts, type ReconcileCounts, type SweepCall } from '../../src/contract/reconcile.js';
+import type { Payment, ProviderClient } from '../../src/provider/index.js';
+import { DAY, flow, iso, NOW, portOf } from './in-memory-port.js';
+
+const CALL: SweepCall = {
+  swept: { which: 'ended', from: NOW - DAY, to: NOW },
+  now: NOW,
+  sample: 1,
+  readsPerSecond: 1_000,
+  windowMs: DAY,
+};
+
+/** Flows of charges that the service has as they say, each of a payment of its own. */
+const flowsOf = (count: number): FlowFacts[] =>
+  Array.from({ length: count }, (_, index) => {
+    const reference = `order-${String(index).padStart(3, '0')}`;
+    const paymentId = `pay-${index}`;
+    return flow({ reference, paymentId }, { paymentId, transactionId: `tx-${index}` });
+  });
+
+function paymentOf(paymentId: string, amount = 1095): Payment {
+  const lists = { authorizations: [], captures: [], refunds: [], voids: [], credits: [] };
+  const charge = { id: paymentId.replace('pay', 'tx'), status: 'Succeed', amount, currency: 'USD' };
+  return { id: paymentId, amount, currency: 'USD', relatedResources: { ...lists, charges: [charge] } } as never;
+}
+
+function sweep(
+  flows: readonly FlowFacts[],
+  more: { call?: Partial<SweepCall>; before?: unknown; amount?: number } = {},
+) {
+  const asked: string[] = [];
+  const provider = {
+    async getPayment(paymentId: string) {
+      asked.push(paymentId);
+      return { data: paymentOf(paymentId, more.amount) };
+    },
+  } as unknown as ProviderClient;
+  const port = portOf(flows);
+  const deps = {
+    providers: new Map([['default', provider]]),
+    reconcile: port,
+    now: () => NOW,
+  } as unknown as ReconcileDeps;
+  const { reconcileFlows } = createReconcileActivities(deps);
+  const environment = new MockActivityEnvironment({ heartbeatDetails: more.before });
+  const counts = environment.run(() => reconcileFlows({ ...CALL, ...more.call })) as Promise<ReconcileCounts>;
+  return { asked, port, counts };
+}
+
+describe('a sweep', () => {
+  test('asks about each flow once, and goes on after the one that an attempt before has done last', async () => {
+    const whole = sweep(flowsOf(5));
+    expect(await whole.counts).toMatchObject({ flows: 5, asked: 5, found: {}, fresh: 0 });
+    expect(whole.asked).toEqual(['pay-0', 'pay-1', 'pay-2', 'pay-3', 'pay-4']);
+    const before = { last: 'payment-order-002', counts: { ...noCounts(), flows: 3, asked: 3 } };
+    const rest = sweep(flowsOf(5), { before });
+    expect(await rest.counts).toMatchObject({ flows: 5, asked: 5 });
+    expect(rest.asked).toEqual(['pay-3', 'pay-4']);
+  });
+
+  test('asks about so many of those without a doubt, and at each attempt about the same', async () => {
+    const flows = flowsOf(400);
+    const first = sweep(flows, { call: { sample: 0.1 } });
+    const { asked } = await first.counts;
+    expect(asked).toBeGreaterThan(20);
+    expect(asked).toBeLessThan(60);
+    const second = sweep(flows, { call: { sample: 0.1 } });
+    await second.counts;
+    expect(second.asked).toEqual(first.asked);
+    const none = sweep(flows, { call: { sample: 0 } });
+    expect(await none.counts).toMatchObject({ flows: 400, asked: 0 });
+  });
+
+  test('asks about each with a doubt, whatever the sample', async () => {
+    const doubtful = [
+      flow({ reference: 'order-1' }, { status: 'declined', confirmed: false }),
+      flow({ reference: 'order-2' }, { evidence: { knownBy: 'operator', settledAt: iso(NOW - 2 * DAY) } }),
+      flow({ reference: 'order-3' }, { despiteVoid: { status: 'succeeded' } }),
+      flow({ reference: 'order-4' }),
+    ];
+    expect(await sweep(doubtful, { call: { sample: 0 } }).counts).toMatchObject({ flows: 4, asked: 3, doubts: 3 });
+    // They are counted where they are looked for.
+    const elsewhere = [flow({ state: 'stopped' }), flow({ needsOperator: true })];
+    expect(await sweep(elsewhere).counts).toMatchObject({ flows: 0 });
+    const stopped = sweep(elsewhere.slice(0, 1), { call: { swept: { which: 'stopped' } } });
+    expect(await stopped.counts).toMatchObject({ flows: 1, asked: 1, doubts: 1, found: { moneyWithoutFlow: 1 } });
+  });
+
+  test('keeps what it finds, and counts it again when it is known', async () => {
+    const { counts, port } = sweep(flowsOf(3), { amount: 1096 });
+    expect(await counts).toMatchObject({ found: { otherAmount: 3 }, fresh: 3 });
+    expect(port.kept).toHaveLength(3);
+  });
+
+  test('keeps to its rate', async () => {
+    const begun = performance.now();
+    await sweep(flowsOf(6), { call: { readsPerSecond: 50 } }).counts;
+    expect(performance.now() - begun).toBeGreaterThan(95);
+  });
+});

@@ -1,0 +1,14 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ReconcileDeps } from '../activities/reconcile.js';
+
+const STATEMENT = /\.(jsonl|csv)$/;
+
+/** Reads the folder anew for each reconciliation. A folder that is gone fails it, until somebody mends that. */
+export function statementsIn(folder: string | undefined): ReconcileDeps['statements'] {
+  if (folder === undefined) return undefined;
+  return async () => {
+    const names = (await readdir(folder)).filter((name) => STATEMENT.test(name)).sort();
+    return await Promise.all(names.map(async (name) => ({ name, text: await readFile(join(folder, name), 'utf8') })));
+  };
+}

@@ -1,0 +1,102 @@
+import { makeContinueAsNewFunc, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { durationMs } from '../src/contract/fields.js';
+import { isUndecodable } from '../src/contract/payload-marks.js';
+import {
+  addCounts,
+  noCounts,
+  RECONCILE_PREFIX,
+  reconcileInputSchema,
+  type ReconcileReport,
+  type Swept,
+} from '../src/contract/reconcile.js';
+import { isHistoryLong, openRun } from './kit/run.js';
+import { publish } from './kit/visibility.js';
+import { reconciling } from './policies.js';
+import {
+  asReport,
+  explainReconcile,
+  type ReconcileState,
+  registerReconcileHandlers,
+} from './reconciliation/handlers.js';
+
+const HOUR = 3_600_000;
+/** What ended later may not be listed yet, at the service or here. */
+const LAG_MS = 2 * HOUR;
+/** Without a reconciliation before: a day, and what it may have left out. */
+const LOOK_BACK_MS = 25 * HOUR;
+/** Flows that ended in such a time are one call. */
+const SLICE_MS = HOUR;
+
+const BY_LISTS: readonly Swept[] = [{ which: 'stopped' }, { which: 'needsOperator' }, { which: 'contradicted' }];
+
+/**
+ * Compares what flows say with what the payment service says, and keeps each difference as a `finding`: it asks about
+ * every flow with a doubt and about a sample of the others, and matches the statements that were put down for its worker.
+ * It reads only. Started by the schedule of `holdfast setup` and by `holdfast reconcile`.
+ */
+export async function reconcile(raw?: unknown, carried?: unknown): Promise<ReconcileReport> {
+  const { workflowId } = workflowInfo();
+  // Any id of that prefix: each run of the schedule has one of its own.
+  const ownId = workflowId.startsWith(RECONCILE_PREFIX) ? workflowId : `${RECONCILE_PREFIX}<time>`;
+  const flow = { schema: reconcileInputSchema, workflowId: () => ownId };
+  const isKnown = (left: { v?: unknown }): left is ReconcileState => left.v === 1;
+  const { input, before } = openRun(flow, [raw ?? {}, carried], isKnown);
+  const { sample, readsPerSecond } = input;
+  const windowMs = durationMs(input.settlementWindow) ?? 0;
+  const state = before ?? begin(input);
+  const show = (status: 'reconciling' | 'reconciled'): void =>
+    publish({ status, waitingFor: status === 'reconciling' ? 'provider' : 'nothing', needsOperator: undefined });
+  const shown = registerReconcileHandlers(state);
+  show('reconciling');
+  const sweep = async (swept: Swept): Promise<void> => {
+    const call = { swept, now: state.begun, sample, readsPerSecond, windowMs };
+    state.counts = addCounts(state.counts, await reconciling.reconcileFlows(call));
+    setCurrentDetails(explainReconcile(state, false));
+  };
+  for (const swept of BY_LISTS.slice(state.lists)) {
+    await sweep(swept);
+    state.lists += 1;
+  }
+  while (state.reached < state.until) {
+    const to = Math.min(state.reached + SLICE_MS, state.until);
+    await sweep({ which: 'ended', from: state.reached, to });
+    state.reached = to;
+    if (isHistoryLong()) await continueAsNew(raw, state);
+  }
+  const { since, begun: now } = state;
+  const { statements, refusedStatements, ...matched } = await reconciling.matchStatements({ since, now, windowMs });
+  state.counts = addCounts(state.counts, { ...noCounts(), ...matched });
+  shown.isOver = true;
+  show('reconciled');
+  setCurrentDetails(explainReconcile(state, true));
+  return {
+    status: 'reconciled',
+    ...asReport(state),
+    ...(statements.length > 0 && { statements }),
+    ...(refusedStatements.length > 0 && { refusedStatements }),
+  };
+}
+
+function begin({ since, until }: { since?: string | undefined; until?: string | undefined }): ReconcileState {
+  const begun = Date.now();
+  const end = until === undefined ? begun - LAG_MS : Date.parse(until);
+  const from = since === undefined ? Math.min(end - LOOK_BACK_MS, endOfTheLast() ?? end) : Date.parse(since);
+  return { v: 1, begun, since: from, until: end, lists: 0, reached: from, counts: noCounts() };
+}
+
+/** Until when the reconciliation before this one looked, by the schedule: a missed day is made up for. */
+function endOfTheLast(): number | undefined {
+  const { lastResult } = workflowInfo();
+  if (typeof lastResult !== 'object' || lastResult === null || isUndecodable(lastResult)) return undefined;
+  const until = Date.parse(String((lastResult as Partial<ReconcileReport>).until));
+  return Number.isNaN(until) ? undefined : until;
+}
+
+async function continueAsNew(raw: unknown, state: ReconcileState): Promise<never> {
+  const { workflowType, typedSearchAttributes } = workflowInfo();
+  const next = makeContinueAsNewFunc<(raw: unknown, carried: ReconcileState) => Promise<unknown>>({
+    workflowType,
+    typedSearchAttributes,
+  });
+  return await next(raw ?? {}, state);
+}
