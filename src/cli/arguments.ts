@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { RETENTION_DAYS } from '../client/set-up-namespace.js';
 import { PAYMENT_STATUSES, WAITING_FOR } from '../contract/statuses.js';
 import { addDeployCommands, type DeployRequest } from './deploy-arguments.js';
+import { addReconcileCommands, type ReconcileRequest } from './reconcile-arguments.js';
 import { UsageError } from './errors.js';
 import type { ExportOptions } from './export.js';
 import { addLineCommands, type LinesRequest } from './line-arguments.js';
@@ -20,6 +21,7 @@ export type Request =
   /** `events` as options: every event that matches them. */
   | { command: 'events replay'; json: boolean; events: readonly string[] | EventOptions }
   | NotificationRequest
+  | ReconcileRequest
   | DeployRequest;
 
 export type EventOptions = ListEventsOptions & { limit: number };
@@ -142,6 +144,8 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
     });
 
   addLineCommands(program, { text, wholeOf, json, ask });
+
+  addReconcileCommands(program, { text, texts, oneOf, wholeOf, instantOf, json, faults, ask });
 
   const events = program
     .command('events')

@@ -13,6 +13,7 @@ import { findFlow } from './find-flow.js';
 import { listFlows } from './list.js';
 import { runNotifications } from './notifications.js';
 import { setUp } from './setup.js';
+import { runReconcile } from './reconcile.js';
 import { redrive } from './redrive.js';
 import { showFlow } from './show.js';
 import { showText } from './show-text.js';
@@ -72,6 +73,9 @@ const KEYS = {
   replay: 'needed',
   redrive: 'needed',
   'subscriptions import': 'needed',
+  'reconcile run': 'needed',
+  'reconcile list': 'ifThere',
+  'reconcile ack': 'needed',
 } as const satisfies Record<FlowRequest['command'], 'needed' | 'ifThere' | 'notNeeded'>;
 
 async function answer(request: FlowRequest, options: CommandOptions): Promise<number> {
@@ -109,6 +113,10 @@ async function run(engine: Engine, request: FlowRequest, options: CommandOptions
       return await drainBuild(engine, request, options);
     case 'replay':
       return await replayNamespace(engine, request, options);
+    case 'reconcile run':
+    case 'reconcile list':
+    case 'reconcile ack':
+      return await runReconcile(engine, request, options);
     case 'redrive':
       return await redrive(engine, request, options);
     case 'subscriptions import':

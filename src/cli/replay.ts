@@ -2,6 +2,7 @@ import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { loadPart } from '../config/optional-packages.js';
 import { WORKFLOW_TYPES } from '../contract/names.js';
+import { RECONCILIATION_TYPES } from '../contract/reconcile.js';
 import type { Engine } from './engine.js';
 import { asJson, asLines, printable } from './table.js';
 import { OURS } from './visibility-query.js';
@@ -92,7 +93,7 @@ async function* historiesOf(
 ) {
   const states = [...(open ? ['='] : []), ...(recent ? ['!='] : [])];
   for (const state of states) {
-    for (const type of Object.values(WORKFLOW_TYPES)) {
+    for (const type of [...Object.values(WORKFLOW_TYPES), ...Object.values(RECONCILIATION_TYPES)]) {
       const query = `${OURS} AND WorkflowType = "${type}" AND ExecutionStatus ${state} "Running"`;
       let left = limit;
       for await (const info of client.workflow.list({ query, pageSize: Math.min(PAGE, limit) })) {

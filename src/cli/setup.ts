@@ -1,7 +1,9 @@
 import { environmentNamed } from '../client/environment-mark.js';
+import { makeReconcileSchedule, RECONCILES_AT } from '../client/reconcile-schedule.js';
 import { setUpNamespace } from '../client/set-up-namespace.js';
 import { loadPart } from '../config/optional-packages.js';
 import { readReferenceBookUrl } from '../config/reference-book.js';
+import { RECONCILE_SCHEDULE } from '../contract/reconcile.js';
 import type { Request } from './arguments.js';
 import type { Engine } from './engine.js';
 import { CommandError } from './errors.js';
@@ -21,6 +23,7 @@ export async function setUp(
 ): Promise<number> {
   const environment = environmentOf(env);
   const { changed, byHand, faults } = await setUpNamespace(connection, namespace, environment, retentionDays);
+  if (faults.length === 0) await setUpSchedule(connection, namespace, changed, byHand);
   const book = await setUpReferenceBook(env);
   if (book !== undefined) (book.isThere ? changed : faults).push(book.says);
   if (json) print(asJson({ namespace, address, environment, changed, byHand, faults }));
@@ -30,7 +33,9 @@ export async function setUp(
       asLines([
         `Namespace "${namespace}" at ${address}, environment "${environment}":`,
         ...(changed.length === 0 ? nothing : changed).map((each) => `- ${each}`),
-        '- schedules: this version of Holdfast has none',
+        ...(faults.length === 0
+          ? [`- schedule ${RECONCILE_SCHEDULE.id}: reconciles ${RECONCILES_AT}, unless somebody has changed it`]
+          : []),
         ...(faults.length === 0 ? ['Workers can start.'] : []),
       ]),
     );
@@ -38,6 +43,17 @@ export async function setUp(
     if (faults.length > 0) printError(['Workers can not start yet:', ...faults, ''].join('\n'));
   }
   return faults.length === 0 ? 0 : 1;
+}
+
+async function setUpSchedule(
+  connection: Engine['connection'],
+  namespace: string,
+  changed: string[],
+  byHand: string[],
+): Promise<void> {
+  const made = await makeReconcileSchedule(connection, namespace);
+  if (made === 'made') changed.push(`made schedule ${RECONCILE_SCHEDULE.id}`);
+  else if (made !== 'there') byHand.push(made.refused);
 }
 
 /** The same default as that of every process. */

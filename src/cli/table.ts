@@ -43,7 +43,13 @@ export function remarks(row: FlowRow): string[] {
 }
 
 /** Amount as "10.95 USD"; undefined if it is not known. */
-export function moneyOf({ amount, currency }: Pick<FlowRow, 'amount' | 'currency'>): string | undefined {
+export function moneyOf({
+  amount,
+  currency,
+}: {
+  amount?: number | undefined;
+  currency?: string | undefined;
+}): string | undefined {
   if (amount === undefined || currency === undefined) return undefined;
   try {
     return showMoney(amount, currency);

@@ -3,7 +3,8 @@ import { parseRequest } from '../../src/cli/arguments.js';
 import { holdfast } from './command.js';
 
 const COMMANDS =
-  'list, show, explain, export, redrive, subscriptions import, events list, events replay, events export, setup, notifications list, notifications resend, deploy status, deploy drain, replay';
+  'list, show, explain, export, redrive, subscriptions import, reconcile run, reconcile list, reconcile ack, events list, events replay, events export, ' +
+  'setup, notifications list, notifications resend, deploy status, deploy drain, replay';
 
 describe('the command line', () => {
   test('of list is read with its defaults', () => {
@@ -69,9 +70,64 @@ describe('the command line', () => {
       rate: 50,
       report: 'r.jsonl',
     });
+  test('of reconcile is read with its defaults, and with what it names', () => {
+    const run = { command: 'reconcile run', json: false, input: {}, statements: [] };
+    expect(parseRequest(['reconcile'])).toEqual(run);
+    expect(parseRequest(['reconcile', 'run', '--since', '2027-01-31T00:00Z', '--sample', '5', '--rate', '20'])).toEqual(
+      {
+        ...run,
+        input: { since: '2027-01-31T00:00:00.000Z', sample: 0.05, readsPerSecond: 20 },
+      },
+    );
+    const covers = '2027-01-30T00:00Z,2027-01-31T00:00Z';
+    const files = ['--statement', 'a.csv', '--statement', 'b.jsonl', '--covers', covers, '--window', '2 days'];
+    expect(parseRequest(['reconcile', ...files])).toEqual({
+      ...run,
+      input: { settlementWindow: '2 days' },
+      statements: ['a.csv', 'b.jsonl'],
+      covers,
+    });
+    expect(parseRequest(['reconcile', 'list', '--kind', 'late', '--all'])).toEqual({
+      command: 'reconcile list',
+      json: false,
+      kinds: ['late'],
+      all: true,
+      limit: 200,
+    });
+    const ack = { command: 'reconcile ack', json: false, who: 'Ada', why: 'seen' };
+    const person = ['--who', 'Ada', '--why', 'seen'];
+    expect(parseRequest(['reconcile', 'ack', '5f0c6c1e', ...person])).toEqual({ ...ack, findings: ['5f0c6c1e'] });
+    expect(parseRequest(['reconcile', 'ack', '--all', ...person])).toEqual({ ...ack, findings: { kinds: [] } });
   });
 
   test.each([
+    [['reconcile', 'january.csv'], ["too many arguments for 'run'. Expected 0 arguments but got 1."]],
+    [
+      ['reconcile', '--window', 'soon', '--covers', 'x', '--sample', '101'],
+      [
+        '--sample "101": use a number from 0 to 100',
+        '--window "soon": use a duration such as "2 days"',
+        '--covers goes with --statement',
+      ],
+    ],
+    [
+      ['reconcile', '--statement', 'a.csv', '--rate', '5'],
+      ['--rate does not go with --statement, which says its time itself'],
+    ],
+    [['reconcile', '--since', '2027-01-31T00:00Z', '--until', '2027-01-31T00:00Z'], ['--since must be before --until']],
+    [['reconcile', 'ack', 'a'], ["required option '--who <name>' not specified"]],
+    [
+      ['reconcile', 'ack', '--who', 'Ada', '--why', '', '--kind', 'late'],
+      [
+        '--why needs a value',
+        'reconcile ack takes findings as reconcile list shows them, or --all',
+        '--kind goes with --all',
+      ],
+    ],
+    [
+      ['reconcile', 'list', '--kind', 'lost'],
+      ['--kind "lost": use one of moneyWithoutFlow, moneyTwice, otherAmount, flowWithoutMoney, late, unfollowed'],
+    ],
     [['lst'], ["unknown command 'lst' (Did you mean list?)"]],
     [[], [`No command is given: use one of ${COMMANDS}`]],
     [['list', '--limit', '--json'], ["option '--limit <number>' argument missing"]],

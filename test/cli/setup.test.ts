@@ -13,6 +13,34 @@ async function run(env: NodeJS.ProcessEnv): Promise<{ code: number; said: string
   return { code: await setUp(engine, request, { env, print, printError: print }), said };
 }
 
+test('makes the schedule of reconciliations once, and says by which command somebody else makes it', async () => {
+  const server = namespaceServer();
+  const setUpTwice = async (): Promise<string[]> => {
+    const engine = { connection: server.connection, address: 'temporal:7233', namespace: 'shop' } as unknown as Engine;
+    const said: string[] = [];
+    for (let turn = 0; turn < 2; turn += 1) {
+      let text = '';
+      const print = (part: string): void => void (text += part);
+      const request = { command: 'setup', json: false, retentionDays: 365 } as const;
+      expect(await setUp(engine, request, { env: {}, print, printError: print })).toBe(0);
+      said.push(text);
+    }
+    return said;
+  };
+  const [first, second] = await setUpTwice();
+  expect(first).toContain('- made schedule holdfast-reconcile');
+  expect(second).toContain('- nothing was to be changed');
+  expect(second).toContain('- schedule holdfast-reconcile: reconciles daily at 03:17 UTC');
+  expect(server.changes).toEqual(['createSchedule']);
+  server.refuses.add('createSchedule');
+  const [refused] = await setUpTwice();
+  expect(refused).toContain('Request unauthorized');
+  expect(refused).toContain(
+    'temporal schedule create --namespace shop --schedule-id holdfast-reconcile --workflow-id reconcile --type reconcile ' +
+      `--task-queue holdfast-billing --calendar '{"hour":3,"minute":17}'`,
+  );
+});
+
 test('a worker could start after setup, unless the reference book that is configured can not be used', async () => {
   // Compose passes what is not set as an empty text.
   expect(await run({ HOLDFAST_REFERENCE_BOOK_URL: '' })).toMatchObject({ code: 0 });

@@ -27,7 +27,7 @@ export interface NamespaceServer {
 }
 
 export function grpcError(code: number, details: string): Error {
-  return Object.assign(new Error(`${code}: ${details}`), { code, details, metadata: {} });
+  return Object.assign(new Error(`${code}: ${details}`), { code, details, metadata: { get: () => [] } });
 }
 
 export const ALL_ATTRIBUTES: ReadonlyMap<string, string> = new Map(Object.entries(SEARCH_ATTRIBUTES));
@@ -130,6 +130,18 @@ export function namespaceServer(given: Partial<NamespaceServer> = {}): Namespace
       true,
     ),
   };
+  const schedules = new Set<string>();
+  Object.assign(workflowService, {
+    createSchedule: call(
+      'createSchedule',
+      ({ scheduleId }: { scheduleId: string }) => {
+        if (schedules.has(scheduleId)) throw grpcError(GRPC.alreadyExists, 'schedule is already registered');
+        schedules.add(scheduleId);
+        return { conflictToken: new Uint8Array() };
+      },
+      true,
+    ),
+  });
   const withDeadline = (_at: number, ask: () => Promise<unknown>) => ask();
   return Object.assign(server, {
     connection: { workflowService, operatorService, withDeadline } as unknown as Connection,

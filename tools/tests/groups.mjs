@@ -32,6 +32,8 @@ export const ONLY_AT_FULL_COUNTS = {
     'on real processes; webhook/process has Temporal away, simulation/campaign forges, repeats and loses events',
   'cli/key-rotation': 'on real processes; simulation/rules/key-rotation has both orders, for every kind of message',
   'cli/subscriptions': 'on a real server; simulation/rules give flows the same commands, cli/show prints them',
+  'reconcile/on-temporal':
+    '10,000 payments on a real server; simulation/rules/reconcile plants every kind of difference among a few',
   'replay/releases': 'npm run verify has it as a step of its own; npm test of what is not released has no need of it',
   'sandbox/survival': 'kills a real sandbox; sandbox/store shows what it keeps on disk',
   'tools/kubernetes-rendered': 'renders each overlay; tools/kubernetes reads the manifests as they stand',
