@@ -70,6 +70,8 @@ describe('the command line', () => {
       rate: 50,
       report: 'r.jsonl',
     });
+  });
+
   test('of reconcile is read with its defaults, and with what it names', () => {
     const run = { command: 'reconcile run', json: false, input: {}, statements: [] };
     expect(parseRequest(['reconcile'])).toEqual(run);
