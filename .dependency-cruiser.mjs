@@ -79,9 +79,11 @@ const LAYERS = [
     mayImport: ['src/(client|config|contract|domain)/', 'sandbox/', 'tools/testing/'],
     temporal: [],
   },
+  // Writes the sandbox's own description of itself.
+  { name: 'sandbox-openapi', files: 'tools/sandbox-openapi\\.ts$', mayImport: ['sandbox/openapi/'], temporal: [] },
   {
     name: 'tools',
-    files: 'tools/(?!bench/|testing/)',
+    files: 'tools/(?!bench/|testing/|sandbox-openapi\\.ts$)',
     mayImport: [
       'src/(client|contract|domain|security|webhook)/',
       'src/config/',

@@ -33,6 +33,11 @@ const STEPS = [
     'npm run schemas writes them',
   ],
   [
+    'OpenAPI page of the sandbox',
+    () => [process.execPath, [join(distDir, 'tools', 'sandbox-openapi.js'), '--check']],
+    'npm run openapi writes it',
+  ],
+  [
     'public surface',
     () => [process.execPath, [join(distDir, 'tools', 'api-report.js'), '--check']],
     'npm run api writes docs/api',

@@ -71,10 +71,10 @@ function entryOf(transaction: Transaction, inherited: string | undefined): Ledge
  * transaction ends as its card or method triggers, and the browser returns to the merchant.
  */
 export function redirectionPages(app: FastifyInstance, sandbox: Sandbox): void {
-  app.get<{ Params: { payment: string; transaction: string } }>(
-    '/redirections/:payment/:transaction',
+  app.get<{ Params: { payment_id: string; transaction_id: string } }>(
+    '/redirections/:payment_id/:transaction_id',
     async (request, reply) => {
-      const { payment, transaction: id } = request.params;
+      const { payment_id: payment, transaction_id: id } = request.params;
       const transaction = sandbox.store.transactions.get(id);
       const { redirection, settlement } = transaction ?? {};
       if (transaction?.paymentId !== payment || redirection === undefined) return notThere(reply, 'redirection', id);

@@ -17,7 +17,7 @@ const REFUSALS = ['400', '401', '403', '404', '409'];
 const DOCUMENTS = new Map<ApiVersion, JsonObject>();
 
 /** Builds the OpenAPI description of one API version and the control API from the schemas that check requests. */
-function openApiDocument(version: ApiVersion): JsonObject {
+export function openApiDocument(version: ApiVersion): JsonObject {
   const known = DOCUMENTS.get(version);
   if (known !== undefined) return known;
   const document = describe(VERSIONS[version]);

@@ -34,6 +34,7 @@ const FORBIDDEN: readonly [rule: string, importer: string, statement: string][] 
   ['sandbox', 'sandbox/b.ts', "import { x } from '@temporalio/client';"],
   ['sandbox', 'sandbox/main.ts', "import { x } from '../workers/process.js';"],
   ['testing', 'tools/testing/a.ts', "import { x } from '../../src/webhook/x.js';"],
+  ['sandbox-openapi', 'tools/sandbox-openapi.ts', "import { x } from '../sandbox/server.js';"],
   ['tools', 'tools/demo/a.ts', "import { x } from '../../sandbox/server.js';"],
   ['tools', 'tools/b.mjs', "import '../src/cli/x.js';"],
   ['core-on-demand', 'src/cli/d.ts', "import { x } from '../../workers/replay-histories.js';"],
