@@ -8,6 +8,7 @@ const DOCS = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8'
 const PAGES = [
   'README.md',
   'CHANGELOG.md',
+  'examples/README.md',
   ...DOCS.filter((path) => path.endsWith('.md')).map((path) => `docs/${path}`),
 ];
 const FILE = /\b(?:test|src|workflows|activities|workers|sandbox|tools|docs)\/[\w./*-]+\.(?:ts|mjs|md|json)\b/g;

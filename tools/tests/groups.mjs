@@ -11,6 +11,8 @@ export const ONLY_AT_FULL_COUNTS = {
   'console/in-a-browser':
     'boots a stack, and a browser that CI installs; console/guard has the refusals, console/server the answers',
   'demo/demo': 'boots the whole demo; npm start shows it to everybody',
+  'examples/languages':
+    'boots the whole stack and builds programs in other languages; docs/raw-starts sends the same by the CLI',
   'guarantees/events-through-any-outage':
     'on real processes; simulation/campaign has handlers and engines away, webhook/process a real one',
   'guarantees/every-crash-point':
