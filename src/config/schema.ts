@@ -8,7 +8,7 @@ import { LONGEST_WAIT_MS } from '../contract/engine-port.js';
 import { buildId, controllerBuildId, deploymentName } from './deployment.js';
 import { referenceBookUrl, referenceBookUrlFile } from './reference-book.js';
 import { restoredStatementFile, restoredTo } from './restored.js';
-import { listOf, variables } from './variables.js';
+import { address, isOrigin, listOf, variables } from './variables.js';
 
 /** Signing secret under `npm start`; publicly known. */
 export const EMBEDDED_NOTIFY_SECRET = 'whsec_bm90aWZ5LXNlY3JldC1vZi1ucG0tc3RhcnQ=';
@@ -30,16 +30,6 @@ const positive = z
   .regex(/^[1-9]\d{0,5}$/, 'use a whole number from 1 to 999999')
   .transform(Number);
 const NO_ADDRESS = 'is neither an address nor a range, such as 203.0.113.0/24';
-const address = z
-  .url({ protocol: /^https?$/, error: 'use an address such as https://api.example.com', abort: true })
-  .refine((text) => new URL(text).search === '' && new URL(text).hash === '', 'leave out what begins with ? or #')
-  .refine((text) => new URL(text).username === '' && new URL(text).password === '', {
-    error: 'leave out the user name and the password; credentials belong in HOLDFAST_BUSINESS_UNITS',
-  })
-  .transform((text) => text.replace(/\/+$/, ''));
-/** Only exact origins: browsers compare origins character by character, so anything else would never match. */
-const isOrigin = (text: string) => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
-
 const encryptionKeys = z.string().exactOptional().register(variables, {
   name: 'HOLDFAST_ENCRYPTION_KEYS',
   readBy: 'all but sandbox, and clients',

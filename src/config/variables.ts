@@ -36,3 +36,15 @@ export const listOf = (isEntry: (entry: string) => boolean, hint: string, { with
         .filter((entry) => withEmpty || entry !== ''),
     )
     .pipe(z.array(z.string().refine(isEntry, { error: ({ input }) => (secret ? hint : `${show(input)} ${hint}`) })));
+
+/** Without a trailing slash. */
+export const address = z
+  .url({ protocol: /^https?$/, error: 'use an address such as https://api.example.com', abort: true })
+  .refine((text) => new URL(text).search === '' && new URL(text).hash === '', 'leave out what begins with ? or #')
+  .refine((text) => new URL(text).username === '' && new URL(text).password === '', {
+    error: 'leave out the user name and the password; credentials belong in HOLDFAST_BUSINESS_UNITS',
+  })
+  .transform((text) => text.replace(/\/+$/, ''));
+
+/** Only exact origins: browsers compare origins character by character, so anything else would never match. */
+export const isOrigin = (text: string) => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;

@@ -44,9 +44,11 @@ function sweep(
     reconcile: port,
     now: () => NOW,
   } as unknown as ReconcileDeps;
-  const { reconcileFlows } = createReconcileActivities(deps);
+  const activities = createReconcileActivities(deps);
   const environment = new MockActivityEnvironment({ heartbeatDetails: more.before });
-  const counts = environment.run(() => reconcileFlows({ ...CALL, ...more.call })) as Promise<ReconcileCounts>;
+  const counts = environment.run(() =>
+    activities.reconcileFlows({ ...CALL, ...more.call }),
+  ) as Promise<ReconcileCounts>;
   return { asked, port, counts };
 }
 

@@ -12,13 +12,18 @@ import {
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
 import { startStack, type TestStack } from '../support/stack.js';
 import { dailyInput, subscriptionOn } from '../support/stack-subscriptions.js';
+import { NOTIFY_SECRET } from '../support/telling.js';
 import { until } from '../support/until.js';
 
 // Workflows share the contract's schemas, frozen from outside. A schema that can't work frozen would fail
 // the workflow task for ever, so each field is tried here inside a real worker, right and wrong.
 let stack: TestStack;
 beforeAll(async () => {
-  const workerEnv = { HOLDFAST_NOTIFY_SECRET: 'a secret of the merchant' };
+  const workerEnv = {
+    HOLDFAST_NOTIFY_SECRET: NOTIFY_SECRET,
+    HOLDFAST_NOTIFY_HOSTS: '127.0.0.1',
+    HOLDFAST_NOTIFY_PRIVATE: '1',
+  };
   stack = await startStack({ billing: true, webhook: false, pendingMs: 3_600_000, workerEnv });
 });
 afterAll(async () => {

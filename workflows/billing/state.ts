@@ -59,7 +59,7 @@ export interface OpenPeriod {
 export type Attempted = { outcome: FinalStepOutcome } | { refused: string } | { lost: string };
 
 /** Terms that commands have changed. */
-export type Terms = Pick<ChangeTerms, 'dunning' | 'missedPeriods' | 'statementSoftDescriptor'>;
+type Terms = Pick<ChangeTerms, 'dunning' | 'missedPeriods' | 'statementSoftDescriptor'>;
 
 interface Answered {
   commandId: string;

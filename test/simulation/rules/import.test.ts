@@ -121,6 +121,9 @@ describe('an import of subscriptions', () => {
       `- line 8: "${good.reference}" stands in line 1 already`,
     ]);
     expect(started()).toBe(before);
+    const oneOfTwo = fileOf([good, { ...good, reference: `${good.reference}-2`, currency: 'eur' }]);
+    expect(await refusal(oneOfTwo)).toContain('line 2: currency: ');
+    expect(started()).toBe(before);
     expect(await refusal(fileOf([]))).toContain('the file is empty');
     expect(await refusal('/nowhere/subscriptions')).toContain('ENOENT');
     const only = fileOf([good]);
