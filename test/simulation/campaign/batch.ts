@@ -19,6 +19,7 @@ import type { CampaignScenario, ScenarioContext } from './scenario.js';
 import { PLAIN_SCENARIOS, SCENARIOS } from './scenarios.js';
 import { ServiceFaults } from './service-faults.js';
 import { tellStory } from './story.js';
+import { attachMerchant, toldIn } from './told.js';
 import { unitFor, UNITS, WITHOUT_READS } from './units.js';
 import { FAULT_PROFILES, FaultSchedule } from './fault-schedule.js';
 
@@ -72,6 +73,7 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
   const simulation = await createSimulation({
     seed: `${plan.seed}/${plan.first}/world`,
     units: unitsForScenarios(UNITS, { count: 1_000 }),
+    ...toldIn(`${plan.seed}/${plan.first}`),
     strategy: () => schedule.network,
     latency: schedule.hop,
     suggestRunAfter: ({ start }) => runLength(`${plan.seed}/${plan.first}`, start),
@@ -91,6 +93,7 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
     },
     workerAheadMs: random.int(-FURTHEST_CLOCK_MS, FURTHEST_CLOCK_MS),
   });
+  attachMerchant(simulation, `${plan.seed}/${plan.first}`);
   try {
     return (await simulation.world.time.runUntil(
       runCourses(simulation, plan, random, schedule, deploys, counts),
