@@ -12,6 +12,7 @@ import type {
   OpenedSubscription,
   OpenSubscriptionCall,
 } from '../src/contract/billing-activities.js';
+import type { CardCap } from '../src/contract/declines.js';
 import type { FlowReading, RefundOfPayment, RefundReading } from '../src/contract/engine-port.js';
 import { FAILURE_TYPES } from '../src/contract/names.js';
 import { isUndecodable } from '../src/contract/payload-marks.js';
@@ -25,6 +26,7 @@ import {
   periodsDue,
   periodsDueAfter,
 } from '../src/domain/billing-calendar.js';
+import { capsOf } from '../src/domain/card-tries.js';
 import { checkSubscription } from '../src/domain/check-subscription.js';
 import { afterAttempt, afterPause, type DunningContext, openPeriod, dunningPolicyOf } from '../src/domain/dunning.js';
 import { fractionOf } from '../src/domain/local-time.js';
@@ -39,8 +41,12 @@ import type { ActivityDeps } from './read-call.js';
 export function createBillingActivities(deps: ActivityDeps): BillingActivities {
   const table: ActivityTable<ActivityDeps, BillingActivities> = {
     openSubscription,
-    planBilling: async (_deps, call) => ({ ...planBilling(call), ...notifiesOf(deps, call.businessUnit) }),
-    judgeAttempt: async (_deps, call) => classifyAttempt(call),
+    planBilling: async (_deps, call) => ({
+      ...planBilling(call),
+      ...notifiesOf(deps, call.businessUnit),
+      ...capsFor(deps, call),
+    }),
+    judgeAttempt: async (_deps, call) => ({ ...classifyAttempt(call), ...capsFor(deps, call) }),
     resumeBill: async (_deps, call) => resumeBill(call),
     changePlan: async (_deps, call) => changePlan(call),
     readAttempt,
@@ -63,6 +69,11 @@ async function readAttempt(deps: ActivityDeps, workflowId: string): Promise<Flow
 /** @throws ApplicationFailure when the engine does not answer (retried) */
 async function refundBill({ engine }: ActivityDeps, call: RefundOfPayment): Promise<RefundReading> {
   return await engine.refund(call);
+}
+
+/** A subscription that an earlier release runs names no unit, and knows no limits but its own. */
+function capsFor({ units }: ActivityDeps, { businessUnit }: { businessUnit?: string }): { cardCaps?: CardCap[] } {
+  return businessUnit === undefined ? {} : { cardCaps: capsOf(units?.get(businessUnit)?.cardCap) };
 }
 
 const DAY_MS = 86_400_000;

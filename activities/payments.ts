@@ -42,6 +42,7 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
     ...record,
     ...(terms?.holdMs !== undefined && { holdMs: terms.holdMs }),
     ...notifiesOf(deps, terms?.businessUnit ?? call.businessUnit),
+    ...declinesOf(deps, terms?.businessUnit ?? call.businessUnit),
     ...(info.isLocal && { localMs: deps.now() - begun }),
   };
 }
@@ -78,8 +79,15 @@ export async function getPayment(deps: ActivityDeps, call: PaymentCall): Promise
     ...(isLost && { afterRestore: true as const }),
     ...(unit?.madeUnder !== undefined && { madeUnder: unit.madeUnder }),
     ...notifiesOf(deps, businessUnit),
+    ...declinesOf(deps, businessUnit),
     ...(unit?.voidAfterPartialCapture === true && { voidAfterPartialCapture: true as const }),
   };
+}
+
+/** A flow counts declines by this: it must not read configuration itself. */
+function declinesOf({ units }: ActivityDeps, businessUnit: string): Pick<PaymentRecord, 'declines'> {
+  const declines = units?.get(businessUnit)?.declines;
+  return declines === undefined ? {} : { declines };
 }
 
 async function termsOf(

@@ -1,5 +1,6 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import type { CardCap, DeclineTable } from '../src/contract/declines.js';
 import type { EnginePort } from '../src/contract/engine-port.js';
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import type { ReferenceBook } from '../src/contract/reference-book.js';
@@ -26,6 +27,10 @@ export interface UnitTerms {
   ignoresAmounts?: true;
   /** A void after a partial capture releases the rest and does not cancel the capture. */
   voidAfterPartialCapture?: true;
+  /** Only if it names any kind of decline. */
+  declines?: DeclineTable;
+  /** Its own limit of declined tries per card. */
+  cardCap?: CardCap;
 }
 
 /** A restore of the engine's database from a backup. */

@@ -57,6 +57,7 @@ export function unitTerms({ businessUnits, environment }: Config): Map<string, U
         reads,
         namedAmounts,
         voidAfterPartialCapture,
+        declines: { cap, ...table } = {},
       }) => [
         name,
         {
@@ -68,6 +69,8 @@ export function unitTerms({ businessUnits, environment }: Config): Map<string, U
           ...(reads === 'interface' && { onlyNamedReads: true as const }),
           ...(namedAmounts === 'ignored' && { ignoresAmounts: true as const }),
           ...(voidAfterPartialCapture === true && { voidAfterPartialCapture }),
+          ...(Object.keys(table).length > 0 && { declines: table }),
+          ...(cap !== undefined && { cardCap: cap }),
         },
       ],
     ),

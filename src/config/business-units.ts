@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { durationMs, businessUnitSchema, faultsOf, notifySchema, show } from '../contract/fields.js';
 import { NOTIFICATION_TYPES } from '../contract/notifications.js';
 import { isNotificationSecret } from '../security/notification-signature.js';
+import { declinesSchema } from './declines.js';
 import { API_VERSIONS, type ApiVersion } from './schema.js';
 
 /** Text of a field in docs/configuration.md; `default` is Markdown, for fields whose schema has no default. */
@@ -97,6 +98,12 @@ export const unitSchema = z.strictObject({
     description:
       '`true`: its service takes a void after a partial capture as one of the rest alone. What a capture leaves of a hold is then voided where the service offers that; by default it is left to lapse, since the void might cancel the capture. Counts for payments that are created under this unit',
     default: '`false`',
+  }),
+  /** Counts for payments that are created under this unit and for its subscriptions. */
+  declines: declinesSchema.exactOptional().register(unitFields, {
+    description:
+      'how its declines count, and how often a declined card is tried: `{"categories":{"provider_error":"hard"},"subCategories":{"expired_card":"hard"},"unknown":"soft","cap":{"tries":8,"days":30}}` ([subscriptions.md](subscriptions.md#declines-of-a-business-unit))',
+    default: 'the built-in table and the limits of the card schemes',
   }),
   /** Most calls of its service per second, over all workers. */
   callsPerSecond: z.int().min(1).max(100_000).exactOptional().register(unitFields, {

@@ -61,10 +61,20 @@ function describeUnit(unit: BusinessUnit): string {
     `hold ${unit.holdDuration}`,
     ...Object.entries(unit.consentIdFields ?? {}).map(([provider, field]) => `consent id of ${provider} in ${field}`),
     ...(unit.voidAfterPartialCapture === true ? ['voids what a partial capture has left'] : []),
+    ...describeDeclines(unit),
     ...(unit.notifications?.endpoints ?? []).map(({ url }) => `tells ${url}`),
     ...(unit.legacyWebhooks ? ['legacy webhooks'] : []),
   ];
   return `business unit ${unit.name}: ${facts.join(', ')}`;
+}
+
+function describeDeclines({ declines = {} }: BusinessUnit): string[] {
+  const { categories, subCategories, unknown, cap } = declines;
+  const kinds = Object.entries({ ...categories, ...subCategories, ...(unknown !== undefined && { others: unknown }) });
+  return [
+    ...kinds.map(([name, kind]) => `${name} is ${kind}`),
+    ...(cap === undefined ? [] : [`a card is declined ${cap.tries} times in ${cap.days} days at most`]),
+  ];
 }
 
 function isSet(secret: unknown): string {

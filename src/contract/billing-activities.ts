@@ -1,4 +1,5 @@
 import type { Declined } from './charge.js';
+import type { CardCap } from './declines.js';
 import type { FlowReading, RefundOfPayment, RefundReading } from './engine-port.js';
 import type { Dunning, Interval, MissedPeriods, OnGivenUp } from './subscription.js';
 
@@ -10,7 +11,7 @@ export interface BillingActivities {
   openSubscription(call: OpenSubscriptionCall): Promise<OpenedSubscription>;
   planBilling(call: PlanBillingCall): Promise<PlannedBilling>;
   /** Classifies the result of an attempt. Recorded histories hold this name. */
-  judgeAttempt(call: ClassifyAttemptCall): Promise<DunningDecision>;
+  judgeAttempt(call: ClassifyAttemptCall): Promise<ClassifiedAttempt>;
   resumeBill(call: ResumeBillCall): Promise<DunningDecision>;
   changePlan(call: ChangePlanCall): Promise<ChangedPlan>;
   /** State of an attempt whose flow was started by another run. */
@@ -58,6 +59,8 @@ export interface PlannedBilling {
   endsAt?: number;
   /** Its business unit has endpoints for notifications. */
   notifies?: true;
+  /** How often its business unit and the card schemes let a declined card be tried. */
+  cardCaps?: CardCap[];
 }
 
 export interface ClassifyAttemptCall {
@@ -67,13 +70,18 @@ export interface ClassifyAttemptCall {
   state: DunningState;
   result: AttemptResult;
   now: number;
+  businessUnit?: string;
+}
+/** `cardCaps` as in {@link PlannedBilling}. */
+interface ClassifiedAttempt extends DunningDecision {
+  cardCaps?: CardCap[];
 }
 export interface DunningDecision {
   state: DunningState;
   step: DunningStep;
 }
 
-export interface ResumeBillCall extends Omit<ClassifyAttemptCall, 'result'> {
+export interface ResumeBillCall extends Omit<ClassifyAttemptCall, 'result' | 'businessUnit'> {
   step: DunningStep;
   /** How much of the pause came after the bill's first decline. */
   pausedMs: number;

@@ -1,3 +1,4 @@
+import type { DeclineTable } from './declines.js';
 import type { TransactionStatus } from './statuses.js';
 
 /** Kinds of transaction of a payment, named as in the ledger and in event types. */
@@ -38,6 +39,8 @@ export interface PaymentRecord {
   afterRestore?: true;
   /** Its business unit has endpoints for notifications. */
   notifies?: true;
+  /** Only if its business unit has a table of declines. */
+  declines?: DeclineTable;
 }
 
 /** What the runs before a reset have sent and been told for the holds of a flow. Only histories tell that. */

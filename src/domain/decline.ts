@@ -1,49 +1,70 @@
 import type { Retryable } from '../contract/charge.js';
+import type { DeclineKind, DeclineTable } from '../contract/declines.js';
 
-const HARD_SUB_CATEGORIES = new Set(['lost_stolen_card', 'transaction_denied_by_cardholder']);
-const CARD_SUB_CATEGORIES = new Set(['invalid_card_cvv']);
-const NEVER = new Set([
-  'provider_authentication_error',
-  'request_not_supported_by_provider',
-  'blocked_by_decision_engine',
+const RETRYABLE: Readonly<Record<Exclude<DeclineKind, 'unknown'>, Retryable>> = {
+  soft: 'newReference',
+  hard: 'newCard',
+  merchant: 'nobody',
+};
+
+/** The schemes forbid another try of such a card: no table of a unit counts for it. */
+const FOR_GOOD = new Set(['lost_stolen_card', 'transaction_denied_by_cardholder']);
+/** Providers have names of their own for the same, which nobody has listed. */
+const SAYS_FOR_GOOD = /lost|stolen|pick_?up/;
+
+/** Sub-categories that say something about the card, whatever category they come with. */
+const SUB_CATEGORIES: ReadonlyMap<string, DeclineKind> = new Map([['invalid_card_cvv', 'hard']]);
+
+/** No bank has judged such a payment, so no table may call it hard: it is tried again without using up a retry. */
+const NOT_JUDGED = 'provider_network_error';
+
+/** The categories of a decline by the service's interface. */
+const CATEGORIES: ReadonlyMap<string, DeclineKind> = new Map([
+  ['payment_method_declined', 'soft'],
+  ['payment_method_error', 'hard'],
+  ['payment_method_not_supported', 'hard'],
+  ['provider_error', 'soft'],
+  ['provider_request_error', 'soft'],
+  ['two_way_authentication_failed', 'soft'],
+  ['provider_authentication_error', 'merchant'],
+  ['request_not_supported_by_provider', 'merchant'],
+  ['blocked_by_decision_engine', 'merchant'],
 ]);
-const OTHER_CARD = new Set(['payment_method_error', 'payment_method_not_supported']);
+export const DECLINE_CATEGORIES: readonly string[] = [...CATEGORIES.keys()];
+
+/** True if the sub-category says that the schemes forbid another try of the card. */
+export function isForGood(subCategory: string): boolean {
+  return FOR_GOOD.has(subCategory) || SAYS_FOR_GOOD.test(subCategory);
+}
 
 /**
  * How a declined payment may be retried: with the same card under a new reference (soft decline), with another card
  * only (hard decline), or not until someone changes something. Sub-categories come with any category, so they are
- * checked first. `consents`: this was the card's first card-on-file transaction. A card whose first one was declined
- * must be neither stored nor used again, even after a soft decline.
+ * checked first.
+ * @param consents this was the card's first card-on-file transaction. A card whose first one was declined must be
+ *   neither stored nor used again, even after a soft decline.
+ * @param table what the payment's business unit says beyond the built-in table
  */
-export function retryableBy(category: string, subCategory: string | undefined, consents = false): Retryable {
-  if (subCategory !== undefined && HARD_SUB_CATEGORIES.has(subCategory)) return 'newCard';
-  if (subCategory !== undefined && CARD_SUB_CATEGORIES.has(subCategory)) return 'newCard';
-  if (NEVER.has(category)) return 'nobody';
-  if (OTHER_CARD.has(category)) return 'newCard';
-  return consents ? 'newCard' : 'newReference';
+export function retryableBy(
+  category: string,
+  subCategory: string | undefined,
+  consents = false,
+  table: DeclineTable = {},
+): Retryable {
+  if (subCategory !== undefined && FOR_GOOD.has(subCategory)) return 'newCard';
+  const known: DeclineKind =
+    (subCategory === undefined ? undefined : kindIn(table.subCategories, SUB_CATEGORIES, subCategory)) ??
+    (category === NOT_JUDGED ? 'soft' : kindIn(table.categories, CATEGORIES, category)) ??
+    'unknown';
+  const retryable = RETRYABLE[known === 'unknown' ? (table.unknown ?? 'soft') : known];
+  return consents && retryable === 'newReference' ? 'newCard' : retryable;
 }
 
-/** A declined payment, confirmed or not. `at`: epoch ms. */
-export interface DeclinedTry {
-  token: string;
-  at: number;
-}
-
-/** The lowest limit of the card schemes: each further attempt on a declined card within 30 days costs a fine. */
-const MOST_DECLINES = 15;
-const WINDOW_MS = 30 * 86_400_000;
-/** Over all cards of the subscription. */
-const KEPT_TRIES = 200;
-
-/** The declines that still count at `now`, oldest first. */
-export function declinedTriesAt(tries: readonly DeclinedTry[] | undefined, now: number): DeclinedTry[] {
-  return (tries ?? []).filter(({ at }) => at > now - WINDOW_MS).slice(-KEPT_TRIES);
-}
-
-/** When the card may be charged again (epoch ms); undefined if it may be charged now. */
-export function cardFreeAt(tries: readonly DeclinedTry[] | undefined, token: string, now: number): number | undefined {
-  const card = token.toLowerCase();
-  const ofCard = declinedTriesAt(tries, now).filter((one) => one.token.toLowerCase() === card);
-  const oldest = ofCard.at(-MOST_DECLINES);
-  return oldest === undefined ? undefined : oldest.at + WINDOW_MS;
+/** The service chooses the names: one such as `constructor` must not be found on an object's prototype. */
+function kindIn(
+  ofUnit: Readonly<Record<string, DeclineKind>> | undefined,
+  builtIn: ReadonlyMap<string, DeclineKind>,
+  name: string,
+): DeclineKind | undefined {
+  return ofUnit !== undefined && Object.hasOwn(ofUnit, name) ? ofUnit[name] : builtIn.get(name);
 }

@@ -5,6 +5,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import type { Dispatcher } from 'undici';
 import { createActivities, type Restored } from '../../activities/index.js';
 import type { CreateChargeCall, CreatePaymentCall } from '../../src/contract/activity-calls.js';
+import type { DeclineTable } from '../../src/contract/declines.js';
 import type { EnginePort } from '../../src/contract/engine-port.js';
 import type { ReferenceBook } from '../../src/contract/reference-book.js';
 import type { PaymentActivities } from '../../src/contract/activities.js';
@@ -36,10 +37,11 @@ export interface AttemptInfo {
   workflowType?: string;
 }
 
-const termsOf = ({ holdMs = 7 * 24 * HOUR, madeUnder, onlyNamedReads }: Surroundings) => ({
+const termsOf = ({ holdMs = 7 * 24 * HOUR, madeUnder, onlyNamedReads, declines }: Surroundings) => ({
   holdMs,
   ...(madeUnder !== undefined && { madeUnder }),
   ...(onlyNamedReads !== undefined && { onlyNamedReads }),
+  ...(declines !== undefined && { declines }),
 });
 
 /** What surrounds the activities under test. */
@@ -59,6 +61,7 @@ export interface Surroundings {
   restored?: Restored;
   /** Its service offers no list of transactions. */
   onlyNamedReads?: true;
+  declines?: DeclineTable;
 }
 
 /** The real activities over the real client of the payment service, in Temporal's activity context. */
@@ -90,7 +93,7 @@ export class Harness {
       referenceBook: around.referenceBook,
       now: around.now ?? Date.now,
       restored: around.restored,
-      ...((around.holdMs ?? around.madeUnder ?? around.onlyNamedReads) !== undefined && {
+      ...((around.holdMs ?? around.madeUnder ?? around.onlyNamedReads ?? around.declines) !== undefined && {
         units: new Map([['default', termsOf(around)]]),
       }),
     });

@@ -53,6 +53,19 @@ describe('terms that the business unit does not offer', () => {
   });
 });
 
+test('a table of declines comes with the payment that is made, and with the one that is read', async () => {
+  const declines = { categories: { provider_error: 'hard' as const }, unknown: 'hard' as const };
+  const harness = new Harness({ baseUrl: service.sandbox.url, declines });
+  const made = await harness.run('createPayment', paymentCall());
+  expect(made).toMatchObject({ declines });
+  const read = { businessUnit: 'default', paymentId: made.paymentId };
+  expect(await harness.run('getPayment', read)).toMatchObject({ declines });
+  await harness.close();
+  const without = new Harness({ baseUrl: service.sandbox.url, holdMs: HOUR });
+  expect(await without.run('getPayment', read)).not.toHaveProperty('declines');
+  await without.close();
+});
+
 describe('a business unit that means another app id, or the other environment, for this worker', () => {
   const HERE = 'test/holdfast-sandbox';
   const ELSEWHERE = { madeUnder: 'live/holdfast-sandbox' };

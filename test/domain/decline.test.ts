@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Retryable } from '../../src/contract/charge.js';
-import { retryableBy } from '../../src/domain/decline.js';
+import fc from 'fast-check';
+import { DECLINE_KINDS, type DeclineTable } from '../../src/contract/declines.js';
+import { DECLINE_CATEGORIES, isForGood, retryableBy } from '../../src/domain/decline.js';
 import { FINAL_CATEGORIES, SUB_CATEGORIES } from './records.js';
 
 /** Who may try again where no sub-category says more. */
@@ -61,5 +63,68 @@ describe('who may try a declined charge again', () => {
       expect(said(category)).toEqual(SUB_CATEGORIES.map((sub) => (card.has(sub) ? 'newCard' : otherwise)));
       expect(retryableBy(category, undefined)).toBe(otherwise);
     }
+  });
+});
+
+describe('a table of a business unit', () => {
+  const said = (table: DeclineTable, category: string, sub?: string, consents = false): Retryable =>
+    retryableBy(category, sub, consents, table);
+
+  test('makes a soft decline hard and a hard one soft, by category or by sub-category', () => {
+    const table: DeclineTable = {
+      categories: { provider_error: 'hard', payment_method_error: 'soft', blocked_by_decision_engine: 'soft' },
+      subCategories: { insufficient_funds: 'hard', invalid_card_cvv: 'soft', expired_card: 'merchant' },
+    };
+    expect(said(table, 'provider_error')).toBe('newCard');
+    expect(said(table, 'payment_method_error')).toBe('newReference');
+    expect(said(table, 'blocked_by_decision_engine')).toBe('newReference');
+    expect(said(table, 'payment_method_declined')).toBe('newReference');
+    expect(said(table, 'payment_method_declined', 'insufficient_funds')).toBe('newCard');
+    expect(said(table, 'payment_method_declined', 'expired_card')).toBe('nobody');
+    // The sub-category goes first, whatever its category says.
+    expect(said(table, 'provider_error', 'invalid_card_cvv')).toBe('newReference');
+    expect(said(table, 'payment_method_not_supported')).toBe('newCard');
+  });
+
+  test('says how declines count that no table knows, and those that it calls unknown', () => {
+    expect(said({}, 'a_category_of_tomorrow')).toBe('newReference');
+    expect(said({ unknown: 'hard' }, 'a_category_of_tomorrow')).toBe('newCard');
+    expect(said({ unknown: 'merchant' }, 'constructor', '__proto__')).toBe('nobody');
+    expect(said({ unknown: 'hard' }, 'payment_method_declined', 'a_sub_category_of_tomorrow')).toBe('newReference');
+    expect(said({ unknown: 'hard', categories: { provider_error: 'unknown' } }, 'provider_error')).toBe('newCard');
+    expect(said({ categories: { payment_method_error: 'unknown' } }, 'payment_method_error')).toBe('newReference');
+  });
+
+  test('leaves a payment that no bank has judged what it is', () => {
+    const table: DeclineTable = { unknown: 'hard', categories: { provider_network_error: 'hard' } };
+    expect(said(table, 'provider_network_error')).toBe('newReference');
+    expect(DECLINE_CATEGORIES).not.toContain('provider_network_error');
+  });
+
+  test('knows the very categories that a result can have', () => {
+    expect([...DECLINE_CATEGORIES, 'a_category_of_tomorrow'].toSorted()).toEqual([...FINAL_CATEGORIES].toSorted());
+  });
+
+  test('of any content lets no card be tried again that is lost, stolen or denied by its holder, nor a first one on file', () => {
+    const kinds = fc.constantFrom(...DECLINE_KINDS);
+    const anyTable: fc.Arbitrary<DeclineTable> = fc.record({
+      categories: fc.dictionary(fc.constantFrom(...FINAL_CATEGORIES), kinds),
+      subCategories: fc.dictionary(fc.constantFrom(...SUB_CATEGORIES), kinds),
+      unknown: fc.constantFrom('soft' as const, 'hard' as const, 'merchant' as const),
+    });
+    const anySub = fc.constantFrom(undefined, ...SUB_CATEGORIES);
+    fc.assert(
+      fc.property(
+        anyTable,
+        fc.constantFrom(...FINAL_CATEGORIES),
+        anySub,
+        fc.boolean(),
+        (table, category, sub, first) => {
+          const answer = said(table, category, sub, first);
+          if (sub !== undefined && isForGood(sub)) expect(answer).toBe('newCard');
+          if (first) expect(answer).not.toBe('newReference');
+        },
+      ),
+    );
   });
 });

@@ -41,7 +41,7 @@ export const CHANGED_EVERYWHERE: readonly (Pick<Change, 'path' | 'now' | 'why'> 
   {
     path: 'input[0].businessUnit',
     now: 'default',
-    why: 'The calendar says whether the unit has endpoints to be told.',
+    why: 'The calendar says whether the unit has endpoints to be told, and how often it lets a declined card be tried.',
   },
   ...['result', ...[0, 1, 2].map((at) => `input[1].answered[${at}].answer`)].map((answer) => ({
     path: `${answer}.undelivered`,
@@ -55,5 +55,13 @@ export const CHANGED_EVERYWHERE: readonly (Pick<Change, 'path' | 'now' | 'why'> 
     now: undefined,
     why: 'Notifications are counted by a flow of their own.',
   })),
+  {
+    path: 'input[1].cardCaps',
+    now: [
+      { tries: 15, days: 30 },
+      { tries: 10, days: 1 },
+    ],
+    why: 'The calendar says how often a declined card may be tried, and the next run is told it.',
+  },
   { path: 'input[1].outbox', before: [], now: undefined, why: 'Carried as `telling`, and only where anybody is told.' },
 ];

@@ -37,6 +37,7 @@ async function planFrom(flow: Billing, from: number, now: number): Promise<Plann
   const call = { plan, from, now, policy, ...resumed, dunning, previous, lastPaid, businessUnit };
   const answer = await asked(flow, () => calendar.planBilling(call));
   noteWanted(flow, answer);
+  noteCaps(flow, answer);
   return answer;
 }
 
@@ -48,10 +49,17 @@ export async function classified(
   // The others need days and hours.
   if (result.status === 'succeeded') return afterSuccess(state);
   if (result.status === 'pending' || result.status === 'unknown') return inDoubt(state);
-  const { plan, input } = flow;
+  const { plan, input, businessUnit } = flow;
   const { dunning } = input;
   const now = Date.now();
-  return await asked(flow, () => calendar.judgeAttempt({ plan, dunning, endsAt, state, result, now }));
+  const call = { plan, dunning, endsAt, state, result, now, businessUnit };
+  const answer = await asked(flow, () => calendar.judgeAttempt(call));
+  noteCaps(flow, answer);
+  return { state: answer.state, step: answer.step };
+}
+
+function noteCaps(flow: Billing, { cardCaps }: Pick<PlannedBilling, 'cardCaps'>): void {
+  if (cardCaps !== undefined) flow.cardCaps = cardCaps;
 }
 
 /** How the open bill continues after a pause. */

@@ -1,7 +1,7 @@
 import type { AttemptResult, DunningStep } from '../../src/contract/billing-activities.js';
 import { attemptReference } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
-import { cardFreeAt, declinedTriesAt } from '../../src/domain/decline.js';
+import { cardLimit, declinedTriesAt, SCHEME_CAPS } from '../../src/domain/card-tries.js';
 import { dunningPolicyOf, afterCardChange, attemptRefusal, heldFor } from '../../src/domain/dunning.js';
 import { classified } from './calendar.js';
 import type { Attempted, Billing, OpenPeriod } from './state.js';
@@ -115,10 +115,19 @@ export function noteDecline(flow: Billing, token: string, attempted: Attempted):
 
 /** Why the present card must not be tried now, whoever requests it; undefined if it may. */
 export function limitRefusal(flow: Billing): string | undefined {
-  const freeAt = cardFreeAt(flow.declinedTries, flow.card.token, Date.now());
-  if (freeAt === undefined) return undefined;
-  const until = new Date(freeAt).toISOString();
-  return `its card was declined as often as card schemes allow within 30 days; change the card, or wait until ${until}`;
+  const limit = limitOf(flow);
+  if (limit === undefined) return undefined;
+  const until = new Date(limit.freeAt).toISOString();
+  const { cap } = limit;
+  if (cap === undefined) return `more of its cards were declined within 30 days than are kept; wait until ${until}`;
+  const within = cap.days === 1 ? '24 hours' : `${cap.days} days`;
+  const isOfSchemes = SCHEME_CAPS.some(({ tries, days }) => tries === cap.tries && days === cap.days);
+  const who = isOfSchemes ? 'card schemes allow' : `business unit "${flow.businessUnit}" allows`;
+  return `its card was declined as often as ${who} within ${within}; change the card, or wait until ${until}`;
+}
+
+function limitOf({ declinedTries, card, cardCaps }: Billing) {
+  return cardLimit(declinedTries, card.token, Date.now(), cardCaps);
 }
 
 /**
@@ -128,7 +137,7 @@ export function limitRefusal(flow: Billing): string | undefined {
 export function keepToLimit(flow: Billing, open: OpenPeriod): void {
   const { step, endsAt } = open;
   if (step.do !== 'attempt' && step.do !== 'retry') return;
-  const freeAt = cardFreeAt(flow.declinedTries, flow.card.token, Date.now());
+  const freeAt = limitOf(flow)?.freeAt;
   if (freeAt === undefined || (step.do === 'retry' && step.at >= freeAt)) return;
   const after = step.do === 'retry' ? step.after : 'decline';
   const wait: DunningStep = { do: 'wait', for: 'card', giveUpAt: endsAt, cutShort: true };

@@ -26,7 +26,8 @@ import type {
   DunningStep,
   Period,
 } from '../../src/contract/billing-activities.js';
-import { declinedTriesAt, type DeclinedTry } from '../../src/domain/decline.js';
+import type { CardCap } from '../../src/contract/declines.js';
+import { declinedTriesAt, type DeclinedTry } from '../../src/domain/card-tries.js';
 
 /** A bill that is due and not paid. Times are epoch ms. */
 export interface OpenPeriod {
@@ -119,6 +120,8 @@ export interface Carried {
   left?: DunningState;
   /** Of the last 30 days. */
   declinedTries?: DeclinedTry[];
+  /** As an activity has reported them; undefined until one has. */
+  cardCaps?: CardCap[];
   billed: BilledPeriod[];
   counts: { billed: number; unpaid: number; missed: number };
   /** Only if the merchant is told anything. */
@@ -225,6 +228,7 @@ export function carriedOf(flow: Billing): Carried {
     ...(flow.terms !== undefined && { terms: flow.terms }),
     ...(left !== undefined && { left }),
     ...withDeclinedTries(flow),
+    ...(flow.cardCaps !== undefined && { cardCaps: flow.cardCaps }),
     billed: flow.billed.slice(-KEPT_BILLS),
     counts,
     ...(outbox.wanted && { telling: outbox }),

@@ -28,7 +28,7 @@ export function settledOutcome(flow: FlowState, { record, knownBy, confirmed }: 
     ...common,
     status: 'declined',
     category,
-    retryable: confirmed ? retryableBy(category, record.subCategory, isConsent(flow)) : 'nobody',
+    retryable: confirmed ? retryableBy(category, record.subCategory, isConsent(flow), flow.declines) : 'nobody',
     confirmed,
   };
   if (record.subCategory !== undefined) declined.subCategory = record.subCategory;
@@ -61,7 +61,7 @@ function outcomeOf(flow: FlowState, { request }: SettleCommand): FinalStepOutcom
   if (request.status === 'succeeded') return { ...common, status: 'succeeded' };
   if (request.status === 'notExecuted') return { ...common, status: 'notExecuted', reason: request.why };
   const category = request.category ?? 'unknown';
-  const retryable = retryableBy(category, undefined, isConsent(flow));
+  const retryable = retryableBy(category, undefined, isConsent(flow), flow.declines);
   return { ...common, status: 'declined', category, retryable, confirmed: true };
 }
 

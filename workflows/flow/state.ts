@@ -11,6 +11,7 @@ import type {
   FinalOutcome,
   Outcome,
 } from '../../src/contract/messages.js';
+import type { DeclineTable } from '../../src/contract/declines.js';
 import type { FailureType, WorkflowType } from '../../src/contract/names.js';
 import type { FinalStepOutcome, RiskVerdict, Succeeded } from '../../src/contract/outcome.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
@@ -173,6 +174,8 @@ export interface FlowState extends Run, Continuing {
   readonly localFirst: boolean;
   /** Its charge or authorization is the card's first card-on-file transaction. */
   readonly consents?: boolean;
+  /** What its business unit says of declines, as an activity has reported. */
+  declines?: DeclineTable;
 
   /** What the call under way is about: only `storeCard` calls about more than a payment. */
   callsAbout: 'customer' | 'payment' | 'card';
@@ -273,4 +276,9 @@ export function noteRequestId(state: FlowState, requestId: string | undefined): 
 /** Notes that a restore may have lost what the flow did before this was read. */
 export function noteRestore(state: FlowState, { afterRestore }: { afterRestore?: true }): void {
   if (afterRestore === true) state.mayBeLost = true;
+}
+
+/** Notes what the payment's business unit says of declines. */
+export function noteDeclines(state: FlowState, { declines }: { declines?: DeclineTable }): void {
+  if (declines !== undefined) state.declines = declines;
 }

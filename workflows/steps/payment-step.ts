@@ -11,7 +11,7 @@ import { nextMessageEver } from '../flow/inbox.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
 import { inResetRun } from '../kit/start-guard.js';
-import { type FlowState, noteRequestId, type StepKind } from '../flow/state.js';
+import { type FlowState, noteDeclines, noteRequestId, type StepKind } from '../flow/state.js';
 import { noteWanted } from '../kit/outbox.js';
 import { ignore } from '../kit/run.js';
 import { enter } from '../flow/explain.js';
@@ -111,6 +111,7 @@ async function sendPayment(
   flow.businessUnit = payment.businessUnit ?? flow.businessUnit;
   flow.madeUnder = payment.madeUnder ?? flow.madeUnder;
   noteWanted(flow, payment);
+  noteDeclines(flow, payment);
   noteRequestId(flow, payment.requestId);
   if (payment.amount !== flow.amount || payment.currency !== flow.currency) {
     flow.paymentId = payment.paymentId;
@@ -150,6 +151,7 @@ async function notCreated(
     flow.businessUnit = earlier.businessUnit ?? flow.businessUnit;
     flow.madeUnder = earlier.madeUnder ?? flow.madeUnder;
     noteWanted(flow, earlier);
+    noteDeclines(flow, earlier);
     return { payment: earlier, readOnlyReason: FOUND_LATE };
   }
   // Later payments are never tried locally, so no lost task has sent them.

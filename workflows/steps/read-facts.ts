@@ -5,7 +5,7 @@ import type { TransactionRecord } from '../../src/contract/records.js';
 import { listsLag, sumsOf, withUnlisted } from '../../src/domain/payment-sums.js';
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { nextMessage } from '../flow/inbox.js';
-import { type FlowState, noteRequestId, type Refusal, type StepKind } from '../flow/state.js';
+import { type FlowState, noteDeclines, noteRequestId, type Refusal, type StepKind } from '../flow/state.js';
 import { noteWanted } from '../kit/outbox.js';
 import { ignore } from '../kit/run.js';
 import { read } from '../policies.js';
@@ -34,6 +34,7 @@ export async function readFacts(flow: FlowState, creator: Creator): Promise<Read
   // captured or refunded.
   flow.madeUnder ??= payment.madeUnder;
   noteWanted(flow, payment);
+  noteDeclines(flow, payment);
   const listed = await tried(flow, () =>
     Promise.all([
       listOf(flow, 'authorization'),

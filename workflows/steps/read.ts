@@ -5,7 +5,7 @@ import type { TransactionRecord, PaymentRecord } from '../../src/contract/record
 import { NEAR_DEADLINE_MS } from '../../src/domain/schedules.js';
 import { inResetRun } from '../kit/start-guard.js';
 import { noteWanted } from '../kit/outbox.js';
-import { type FlowState, noteRequestId, noteRestore, type StepKind } from '../flow/state.js';
+import { type FlowState, noteDeclines, noteRequestId, noteRestore, type StepKind } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { poll, read, urgentRead } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
@@ -42,6 +42,7 @@ export async function readPaymentOrWhyNot(flow: FlowState): Promise<PaymentRecor
   if (!('refused' in read)) {
     noteRestore(flow, read);
     noteWanted(flow, read);
+    noteDeclines(flow, read);
   }
   return read;
 }

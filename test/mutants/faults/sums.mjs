@@ -113,8 +113,8 @@ export const SUM_FAULTS = [
     rule: 'cards on file',
     promise: 'A card whose first card-on-file transaction was declined is not said to be of any more use.',
     file: 'src/domain/decline.ts',
-    from: "return consents ? 'newCard' : 'newReference';",
-    to: "return 'newReference';",
+    from: "return consents && retryable === 'newReference' ? 'newCard' : retryable;",
+    to: 'return retryable;',
     tests: ['test/simulation/rules/stored-cards.test.ts', 'test/domain/decline.test.ts'],
   },
   {

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { anotherCard, customerWithCard, declinedFor } from '../../support/subscriptions.js';
+import { CARDS } from '../../support/charges.js';
+import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
+import type { SimulatedWorker } from '../worker/worker.js';
+import { beginFlow, declined as declinedBy, failsWith, inputOf, sharedTime } from './context.js';
+import { beginWeekly } from './weekly.js';
+
+const time = sharedTime({ billing: true });
+
+const DECLINES = {
+  categories: { payment_method_error: 'soft' },
+  subCategories: { insufficient_funds: 'hard', expired_card: 'merchant' },
+  unknown: 'hard',
+  cap: { tries: 3, days: 10 },
+};
+let worker: SimulatedWorker | undefined;
+
+beforeAll(async () => {
+  await time.stopWorker();
+  const unit = { ...DEFAULT_UNIT, declines: DECLINES };
+  worker = time.simulation.startWorker({ env: { HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: unit }) } });
+});
+afterAll(async () => {
+  await worker?.stop();
+});
+
+const FOUR_WEEKS = { interval: { every: 4, unit: 'week' as const }, periods: 1 };
+
+test('a soft decline that the unit calls hard is not tried again with the same card', async () => {
+  const { flow, input, reach, tried } = await beginWeekly(time, FOUR_WEEKS, { 1.1: declinedFor('insufficient_funds') });
+  await reach(5);
+  expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR']);
+  expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'card', needsOperator: false });
+  await expect(flow.command('billNow', { period: 1 })).rejects.toMatchObject(
+    failsWith('StateConflict', 'declined for good'),
+  );
+  await flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
+  expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+  expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR', '1.2 day 5 Succeed 6000 EUR']);
+});
+
+test('a hard decline that the unit calls soft is tried again with the same card', async () => {
+  const faults = { 1.1: { category: 'payment_method_error' } };
+  const { flow, tried } = await beginWeekly(time, FOUR_WEEKS, faults);
+  expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+  expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR', '1.2 day 1 Succeed 6000 EUR']);
+});
+
+test('a decline that it calls the merchant’s asks for an operator, and one that no table knows is hard', async () => {
+  const merchants = await beginWeekly(time, FOUR_WEEKS, { 1.1: declinedFor('expired_card') });
+  const unknown = await beginWeekly(time, FOUR_WEEKS, { 1.1: { category: 'a_category_of_tomorrow' } });
+  await unknown.reach(3);
+  expect(await merchants.flow.status()).toMatchObject({ waitingFor: 'operator', needsOperator: true });
+  expect(await unknown.flow.status()).toMatchObject({ waitingFor: 'card', needsOperator: false });
+  expect([...(await merchants.tried()), ...(await unknown.tried())]).toEqual([
+    '1.1 day 0 Failed 6000 EUR',
+    '1.1 day 0 Failed 6000 EUR',
+  ]);
+});
+
+test('its limit puts the next try off: three declines in ten days', async () => {
+  const card = await customerWithCard(time, CARDS.declines);
+  const { flow, reach, tried } = await beginWeekly(time, { ...FOUR_WEEKS, ...card });
+  await reach(4);
+  await expect(flow.command('billNow', { period: 1 })).rejects.toMatchObject(
+    failsWith('StateConflict', 'as often as business unit "default" allows within 10 days'),
+  );
+  await reach(12);
+  expect(await tried()).toEqual([
+    '1.1 day 0 Failed 6000 EUR',
+    '1.2 day 1 Failed 6000 EUR',
+    '1.3 day 3 Failed 6000 EUR',
+    '1.4 day 10 Failed 6000 EUR',
+  ]);
+});
+
+test('a charge tells its merchant by the same table', async () => {
+  const declined = async (category: string, sub_category?: string) => {
+    const fault = { ...declinedBy('*/charges'), category, ...(sub_category !== undefined && { sub_category }) };
+    const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'), [fault]);
+    return await flow.outcome();
+  };
+  expect(await declined('payment_method_declined', 'insufficient_funds')).toMatchObject({ retryable: 'newCard' });
+  expect(await declined('payment_method_error')).toMatchObject({ retryable: 'newReference' });
+});
