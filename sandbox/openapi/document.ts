@@ -139,6 +139,13 @@ const CONTROL_OPERATIONS: readonly ControlOperation[] = [
     success: 200,
   },
   {
+    operation: 'statement',
+    method: 'GET',
+    path: '/sandbox/statement',
+    query: ['from', 'until', 'format', 'app_id'],
+    success: 200,
+  },
+  {
     operation: 'completeTransaction',
     method: 'POST',
     path: '/sandbox/transactions/{id}/complete',

@@ -21,7 +21,7 @@ export interface Operation {
 }
 
 export type SubscriptionCommand =
-  'billNow' | 'cancel' | 'changeCard' | 'changePlan' | 'pause' | 'refundPeriod' | 'resume';
+  'billNow' | 'cancel' | 'changeCard' | 'changePlan' | 'changeTerms' | 'pause' | 'refundPeriod' | 'resume';
 
 /** A subscription and the outcome that it ended with. */
 export interface SubscriptionRecord {

@@ -229,6 +229,8 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
       await sleep(context.random.int(0, 40 * DAY_MS));
       const acts = context.random.int(1, 3);
       const from = context.random.int(0, 2);
+      const terms = { statementSoftDescriptor: 'CLUB', dunning: { retryDays: [2], onGivenUp: 'continue' as const } };
+      await subscription.command('changeTerms', terms, 'terms');
       for (let act = 0; act < acts; act += 1) {
         const name = (['pause', 'changePlan', 'cancel'] as const)[(from + act) % 3]!;
         if (name === 'pause') {

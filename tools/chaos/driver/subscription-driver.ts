@@ -5,6 +5,7 @@ import type {
   CancelSubscription,
   ChangeCard,
   ChangePlan,
+  ChangeTerms,
   Pause,
   RefundPeriod,
   Resume,
@@ -55,6 +56,7 @@ interface Requests extends Record<SubscriptionCommand, object> {
   cancel: CancelSubscription;
   changeCard: ChangeCard;
   changePlan: ChangePlan;
+  changeTerms: ChangeTerms;
   pause: Pause;
   refundPeriod: RefundPeriod;
   resume: Resume;
