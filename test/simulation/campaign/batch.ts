@@ -73,7 +73,7 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
   const simulation = await createSimulation({
     seed: `${plan.seed}/${plan.first}/world`,
     units: unitsForScenarios(UNITS, { count: 1_000 }),
-    ...toldIn(`${plan.seed}/${plan.first}`),
+    ...toldIn(plan),
     strategy: () => schedule.network,
     latency: schedule.hop,
     suggestRunAfter: ({ start }) => runLength(`${plan.seed}/${plan.first}`, start),

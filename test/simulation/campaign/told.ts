@@ -6,9 +6,9 @@ import { UNITS } from './units.js';
 
 const ORIGIN = 'http://merchant.test';
 
-/** Of some batches: the merchants of all units are told of every flow. */
-export function toldIn(seed: string): { telling?: NotifySettings } {
-  if (!new Seeded(`${seed}/told`).chance(0.25)) return {};
+/** Of the first batch and a few others: the merchants of all units are told of every flow. */
+export function toldIn({ seed, first }: { seed: string; first: number }): { telling?: NotifySettings } {
+  if (first > 0 && !new Seeded(`${seed}/${first}/told`).chance(0.1)) return {};
   const unit = { endpoints: [{ url: `${ORIGIN}/hook`, secrets: [NOTIFY_SECRET] }], secrets: [NOTIFY_SECRET] };
   const units = new Map(UNITS.map(({ name }) => [name, unit]));
   return { telling: { units, hosts: [], overHttp: true, toPrivate: true } };
