@@ -54,12 +54,16 @@ const PINO_LEVELS: Readonly<Record<SdkLogLevel, Exclude<LogLevel, 'fatal' | 'sil
   ERROR: 'error',
 };
 
+/** What the SDK warns of a worker of activities alone: that of the notifications has no workflows. */
+const ON_PURPOSE = 'No workflows registered';
+
 /**
  * For `Runtime.install({ logger })`. The SDK passes whole error objects, task tokens and, at debug level, the worker's
  * options to its logger; the allow-list applies to those as well.
  */
 export function temporalLogger(logger: Logger): SdkLogger {
-  const log: SdkLogger['log'] = (level, message, meta) => logger[PINO_LEVELS[level]]({ ...meta }, message);
+  const log: SdkLogger['log'] = (level, message, meta) =>
+    logger[PINO_LEVELS[message.startsWith(ON_PURPOSE) ? 'DEBUG' : level]]({ ...meta }, message);
   return {
     log,
     trace: (message, meta) => log('TRACE', message, meta),

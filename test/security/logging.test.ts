@@ -103,4 +103,12 @@ describe('temporalLogger', () => {
     expect(entries()[1]).toMatchObject({ level: 'debug', taskQueue: 'holdfast', msg: 'Creating worker' });
     expect(lines.join()).not.toContain('HIDDEN');
   });
+
+  test('warns of no worker that has no workflows on purpose', () => {
+    const { logger, entries } = captured('info');
+    const sdk = temporalLogger(logger);
+    sdk.warn('No workflows registered, not polling for workflow tasks', { taskQueue: 'holdfast-notifications' });
+    sdk.warn('Something else');
+    expect(entries().map(({ msg }) => msg)).toEqual(['Something else']);
+  });
 });
