@@ -7,6 +7,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createNotificationActivities } from '../../activities/notifications.js';
 import { unitSchema } from '../../src/config/business-units.js';
 import type { VerifiedNotification } from '../../src/client/index.js';
+import { markSealed } from '../../src/contract/payload-marks.js';
 import { NOTIFICATION_TYPES } from '../../src/contract/notifications.js';
 import { NOTIFY_SECRET, tellingOf } from '../support/telling.js';
 
@@ -38,8 +39,7 @@ async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-// `Array.fromAsync` came with Node 22.
-test.skipIf(!('fromAsync' in Array))('the page shows a server that takes what we send, and nothing else', async () => {
+test('the page shows a server that takes what we send, and nothing else', async () => {
   const taken: VerifiedNotification[] = [];
   const server = (await serverOfThePage())(NOTIFY_SECRET, (notification) => taken.push(notification));
   const url = await listening(server);
@@ -50,7 +50,7 @@ test.skipIf(!('fromAsync' in Array))('the page shows a server that takes what we
     ...rest
   } = JSON.parse(codeOf('json', 'ntf_')) as VerifiedNotification;
   const send = createNotificationActivities({ engine: {} as never, notifications: tellingOf(), now: Date.now });
-  const call = { workflowId, businessUnit, url, notification: { ...rest, at } };
+  const call = markSealed({ workflowId, businessUnit, url, notification: { ...rest, at } });
   await new MockActivityEnvironment().run(async () => await send.deliverNotification(call));
   expect(taken).toEqual([JSON.parse(codeOf('json', 'ntf_'))]);
   const forged = await fetch(url, { method: 'POST', body: JSON.stringify(rest) });
