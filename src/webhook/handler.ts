@@ -19,6 +19,7 @@ import { senderCheck } from '../security/senders.js';
 import { traced } from './trace.js';
 import { createUnsignedLimit } from './legacy.js';
 import { createPlaces } from './places.js';
+import { atMost } from './bounded.js';
 import { createAwaitEnd, PAYMENT_UPDATE } from './await-end.js';
 
 export type { WebhookLogger, WebhookResponse } from './answers.js';
@@ -84,7 +85,7 @@ export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
   const reject = rejecter(metrics, logger);
   const findOwner = createPaymentOwners(deps.paymentDetails, deps.lookUpTimeoutMs);
   const withinLimit = createUnsignedLimit();
-  const seen = new LRUCache<string, true>({ max: REMEMBERED_EVENTS });
+  const seen = new LRUCache<string, true>(atMost(REMEMBERED_EVENTS));
   const flows = createFirstFlows();
   const waitMs = deps.waitForEndMs ?? LONGEST_WAIT_MS;
   if (!(waitMs >= 0 && waitMs <= LONGEST_WAIT_MS))

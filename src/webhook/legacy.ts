@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { TransactionEvent } from '../contract/messages.js';
+import { atMost } from './bounded.js';
 
 /** Content of an event of version 1.0.1 or older: it points to a resource and does not contain it. */
 export interface LegacyPointer {
@@ -115,11 +116,7 @@ interface Window {
  * handler call the service endlessly. Each id in an event can lead to another flow, so each is limited, ignoring case.
  */
 export function createUnsignedLimit(): (event: Pick<TransactionEvent, 'paymentId' | 'transactionId'>) => boolean {
-  const seen = new LRUCache<string, { minute: Window; day: Window }>({
-    // `max` would allocate the memory for all entries at once.
-    maxSize: REMEMBERED_IDS,
-    sizeCalculation: () => 1,
-  });
+  const seen = new LRUCache<string, { minute: Window; day: Window }>(atMost(REMEMBERED_IDS));
   let all: Window = { count: 0, until: 0 };
   return ({ paymentId, transactionId = paymentId }) => {
     const now = performance.now();

@@ -12,6 +12,7 @@ import {
   routesOf,
 } from '../domain/event-routes.js';
 import { PAYMENT_UPDATE } from './await-end.js';
+import { atMost } from './bounded.js';
 import type { EventResult } from './metrics.js';
 
 export interface Routed {
@@ -75,7 +76,7 @@ const KEEP_MS = 600_000;
  */
 export function createPaymentOwners(details: PaymentDetails, timeoutMs = 1000): FindOwner {
   const owners = new LRUCache<string, PaymentOwner, Parameters<PaymentDetails>[0]>({
-    max: REMEMBERED_PAYMENTS,
+    ...atMost(REMEMBERED_PAYMENTS),
     ttl: KEEP_MS,
     ttlResolution: 0,
     // Look the clock up at each call, because tests replace it.
@@ -99,7 +100,7 @@ export interface FirstFlows {
 
 /** Remembers which flow the first operation of a payment named, for events of the payment itself, which name none. */
 export function createFirstFlows(): FirstFlows {
-  const flows = new LRUCache<string, string>({ max: REMEMBERED_PAYMENTS });
+  const flows = new LRUCache<string, string>(atMost(REMEMBERED_PAYMENTS));
   const keyOf = ({ businessUnit, paymentId }: TransactionEvent): string => `${businessUnit} ${paymentId}`;
   const named = (event: TransactionEvent): string | undefined => {
     const [first] = routesOf(event);
