@@ -54,5 +54,5 @@ const TABLE: ActivityTable<ActivityDeps, PaymentActivities> = {
 };
 
 export function createActivities(deps: ActivityDeps): PaymentActivities {
-  return buildActivities(deps, tellingFailures(deps, TABLE), (argument) => checkCall(deps, argument));
+  return buildActivities(deps, tellingFailures(TABLE), (argument) => checkCall(deps, argument));
 }

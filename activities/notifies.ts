@@ -11,15 +11,14 @@ export function notifiesOf({ notifications }: ActivityDeps, businessUnit: string
 
 /** Activities whose failures report the same: a flow may end by the first of them. */
 export function tellingFailures<Activities>(
-  deps: ActivityDeps,
   table: ActivityTable<ActivityDeps, Activities>,
 ): ActivityTable<ActivityDeps, Activities> {
   const rows = Object.entries(table) as [string, (deps: ActivityDeps, ...call: unknown[]) => Promise<unknown>][];
   const telling = rows.map(([name, run]) => [
     name,
-    async (given: ActivityDeps, ...call: unknown[]) => {
+    async (deps: ActivityDeps, ...call: unknown[]) => {
       try {
-        return await run(given, ...call);
+        return await run(deps, ...call);
       } catch (error) {
         const [argument] = call as { businessUnit?: string }[];
         const { notifies } = notifiesOf(deps, argument?.businessUnit);

@@ -24,23 +24,22 @@ interface NotificationWorkerDeps {
  * Hand-overs have a queue and places of their own, because a flow that has ended waits for its own.
  */
 export async function createNotificationWorkers(deps: NotificationWorkerDeps): Promise<Worker[]> {
+  const { connection, client, dataConverter, notifications, stopMs = 5_000 } = deps;
+  const activities = createNotificationActivities({ engine: createEnginePort(client), notifications, now: Date.now });
   const workers: Worker[] = [];
   for (const taskQueue of [NOTIFICATIONS_TASK_QUEUE, DELIVERIES_TASK_QUEUE])
-    workers.push(await createNotificationWorker(deps, taskQueue));
+    workers.push(
+      await Worker.create({
+        connection,
+        namespace: client.options.namespace,
+        taskQueue,
+        dataConverter,
+        activities,
+        maxConcurrentActivityTaskExecutions: PLACES,
+        shutdownGraceTime: stopMs,
+        shutdownForceTime: stopMs + 2_000,
+        ...deps.overrides,
+      }),
+    );
   return workers;
-}
-
-async function createNotificationWorker(deps: NotificationWorkerDeps, taskQueue: string): Promise<Worker> {
-  const { connection, client, dataConverter, notifications, stopMs = 5_000 } = deps;
-  return await Worker.create({
-    connection,
-    namespace: client.options.namespace,
-    taskQueue,
-    dataConverter,
-    activities: createNotificationActivities({ engine: createEnginePort(client), notifications, now: Date.now }),
-    maxConcurrentActivityTaskExecutions: PLACES,
-    shutdownGraceTime: stopMs,
-    shutdownForceTime: stopMs + 2_000,
-    ...deps.overrides,
-  });
 }

@@ -1,10 +1,10 @@
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { handOver } from '../client/hand-over.js';
 import { NOTIFICATIONS_WORKFLOW, QUERY_NAMES } from '../contract/names.js';
 import type { KeptNotification, SentNotifications } from '../contract/notifications.js';
 import { isUndecodable } from '../contract/payload-marks.js';
 import type { Engine } from './engine.js';
-import { CommandError } from './errors.js';
+import { CommandError, messageOf } from './errors.js';
 import { askFlow } from './find-flow.js';
 import type { NotificationRequest } from './notification-arguments.js';
 import { asJson, asLines, printable, table, time } from './table.js';
@@ -54,8 +54,9 @@ async function toldSince(client: Client, since: Date, { printError, waitMs = WAI
   let silent = false;
   const closed = `CloseTime >= "${since.toISOString()}"`;
   const query = `WorkflowType = '${NOTIFICATIONS_WORKFLOW}' AND ExecutionStatus != "ContinuedAsNew" AND (ExecutionStatus = "Running" OR ${closed})`;
-  for await (const { workflowId, runId, startTime, status } of client.workflow.list({ query, pageSize: PAGE })) {
-    const said = await askFlow<SentNotifications>(client, { workflowId, runId }, QUERY_NAMES.notifications, waitMs);
+  for await (const flow of client.workflow.list({ query, pageSize: PAGE })) {
+    const { workflowId, startTime, status } = flow;
+    const said = await sentBy(client, flow, waitMs);
     if ('silence' in said) {
       silent = true;
       printError(`${printable(workflowId)}: ${said.silence}\n`);
@@ -74,6 +75,19 @@ async function toldSince(client: Client, since: Date, { printError, waitMs = WAI
   }
   const all = [...found.values()].map(({ told }) => told);
   return { found: all.sort((one, other) => (one.at < other.at ? -1 : 1)), silent };
+}
+
+/** A flow that has completed returned what it would answer, so that no worker is needed. */
+async function sentBy(client: Client, { workflowId, runId, status }: WorkflowExecutionInfo, waitMs: number) {
+  if (status.name !== 'COMPLETED')
+    return await askFlow<SentNotifications>(client, { workflowId, runId }, QUERY_NAMES.notifications, waitMs);
+  return await client.workflow
+    .getHandle(workflowId, runId)
+    .result()
+    .then(
+      (answer) => ({ answer: answer as SentNotifications }),
+      (error: unknown) => ({ silence: messageOf(error) }),
+    );
 }
 
 const HEAD = ['NOTIFICATION', 'TYPE', 'HAPPENED (UTC)', 'FLOW', 'ENDPOINT', 'STATUS', 'WHY'];
