@@ -4,12 +4,12 @@ import type { Violation } from './violations.js';
 import { ENOUGH_FLOWS, neverOccurred } from './never-zero.js';
 
 /** Courses of events on one world: more would only cost memory. */
-const BATCH = 14;
+const BATCH = 8;
 /**
- * A course of events starts several flows: the payment, what is done to it later, cards, bills; and eight plain payments go
+ * A course of events starts several flows: the payment, what is done to it later, cards, bills; and twelve plain payments go
  * on beside it. About so many, each counted once, however often it was reset or has continued as new.
  */
-const FLOWS_OF_EACH = 14;
+const FLOWS_OF_EACH = 22;
 
 export interface CampaignOptions {
   seed: string;

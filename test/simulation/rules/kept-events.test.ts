@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { atFullCounts } from '../../support/at-full-counts.js';
 import { beginActions, beginHeld } from '../../support/virtual-flows.js';
 import { answers, DAY, HOUR, MINUTE, sharedTime } from './context.js';
 
@@ -190,7 +191,8 @@ describe('while commands are taken for a payment, an event of a transaction that
     expect(await time.holdfast.explain({ workflowId: actions.workflowId })).toContain('1 event is kept');
   });
 
-  test('prolongs no wait for the next command where anybody could have made it', async () => {
+  // That one which is signed prolongs none is shown below.
+  atFullCounts('prolongs no wait for the next command where anybody could have made it', async () => {
     const { actions, fault } = await untold();
     await time.passUntil(actions.startedAt + 30 * DAY - HOUR / 4);
     await actions.event({ ...eventOf('refund', randomUUID()), trusted: false });
