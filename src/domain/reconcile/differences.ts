@@ -202,9 +202,13 @@ function groupedByIntent(rows: readonly Row[]): Map<string, Row[]> {
   return groups;
 }
 
-/** A reference is charged, held or credited once; one of captures and refunds takes or gives one sum once. */
+/**
+ * A reference is charged, held or credited once; one of captures and refunds takes or gives one sum once. What names
+ * neither its reference nor its payment is of a request of its own.
+ */
 function intentOf(row: Row): string {
-  const { kind, reconciliationId, paymentId, amount, currency } = row;
+  const { kind, reconciliationId, paymentId, transactionId, amount, currency } = row;
+  if (reconciliationId === undefined && paymentId === undefined) return [kind, 'alone', transactionId].join('\n');
   if (isFirst(row)) return [kind, reconciliationId ?? `payment ${paymentId}`].join('\n');
   return [kind, paymentId, reconciliationId, amount, currency].join('\n');
 }

@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest';
+import { WORKFLOW_TYPES } from '../../src/contract/names.js';
+import type { Finding, FlowFacts } from '../../src/contract/reconcile.js';
+import { TRANSACTION_KINDS } from '../../src/contract/records.js';
+import type { Row } from '../../src/domain/reconcile/match.js';
+import { reconcileStatement } from '../../src/domain/reconcile/reconcile.js';
+import { action, DAY, flow, NOW, portOf, row, THEN } from './in-memory-port.js';
+
+async function findings(rows: Row[], flows: FlowFacts[], known: Record<string, string[]> = {}): Promise<Finding[]> {
+  const covers = { from: THEN - DAY, until: NOW };
+  const statement = { rows, covers, kinds: new Set(TRANSACTION_KINDS), units: undefined };
+  return await reconcileStatement(statement, portOf(flows, known), { windowMs: DAY, now: NOW });
+}
+const found = async (...given: Parameters<typeof findings>): Promise<string[]> =>
+  (await findings(...given)).map(({ kind, subject }) => `${kind} ${subject}`);
+
+const commands = (list: object[], state: 'open' | 'ended' = 'open'): FlowFacts => {
+  const { businessUnit, currency, startedAt } = flow();
+  const common = { businessUnit, currency, startedAt, paymentId: 'pay-1', state, status: 'idle' };
+  const told = { [state === 'open' ? 'openResult' : 'result']: { actions: list } };
+  return { workflowId: 'payment-actions-pay-1', type: WORKFLOW_TYPES.paymentActions, ...common, ...told } as FlowFacts;
+};
+
+describe('what has nothing to do with each other is not called the same', () => {
+  test.each(['charge', 'refund'] as const)(
+    'a %s of nobody and one that a flow knows, if neither carries a reference or a payment',
+    async (kind) => {
+      const bare = { kind, reconciliationId: undefined, paymentId: undefined };
+      const rows = [row({ ...bare, transactionId: 'tx-8' }), row({ ...bare, transactionId: 'tx-9' })];
+      const flows = { charge: flow({}, { transactionId: 'tx-8' }), refund: commands([action('refund', 'tx-8', 1095)]) };
+      expect(await found(rows, [flows[kind]])).toEqual(['moneyWithoutFlow tx-9']);
+    },
+  );
+});
