@@ -32,3 +32,17 @@ describe('what has nothing to do with each other is not called the same', () => 
     },
   );
 });
+
+describe('what a person has said does not hide the money that moved all the same', () => {
+  const notExecuted = { status: 'notExecuted', evidence: { knownBy: 'operator' } };
+
+  test('of a payment that was not executed, by their word', async () => {
+    expect(await found([row()], [flow({ status: 'notExecuted' }, notExecuted)])).toEqual(['moneyWithoutFlow tx-1']);
+  });
+
+  test.each(['open', 'ended'] as const)('of such a refund, while its commands are %s', async (state) => {
+    const refund = row({ kind: 'refund', transactionId: 'ref-1', amount: 500 });
+    const said = { action: 'refund', outcome: { ...notExecuted, transactionId: 'ref-1' } };
+    expect(await found([row(), refund], [flow(), commands([said], state)])).toEqual(['moneyWithoutFlow ref-1']);
+  });
+});

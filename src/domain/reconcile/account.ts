@@ -68,7 +68,7 @@ export function accountOf(flow: FlowFacts): Account {
   const failed = new Set<string>();
   // In doubt, the time that the whole flow took: an operation of its own has its own evidence.
   for (const action of listOf(result['actions'])) claimOfAction(action, add, failed);
-  if (result['status'] === 'declined') note(failed, result['transactionId']);
+  if (hasFailed(result)) note(failed, result['transactionId']);
   note(failed, asObject(result['voided'])['transactionId']);
   const named = new Set<string>();
   const doubts = new Set<Doubt>();
@@ -114,7 +114,7 @@ function claimOfAction(action: Result, add: Add, failed: Set<string>): void {
   const kind = action['action'];
   const outcome = asObject(action['outcome']);
   if (kind !== 'refund' && kind !== 'capture' && kind !== 'void') return;
-  if (outcome['status'] === 'declined') note(failed, outcome['transactionId']);
+  if (hasFailed(outcome)) note(failed, outcome['transactionId']);
   if (outcome['status'] !== 'succeeded') return;
   const { amount, currency } = outcome;
   add(kind, outcome['transactionId'], {
@@ -160,6 +160,11 @@ function walk(value: unknown, named: Set<string>, doubts: Set<Doubt>): void {
   if (knownBy === 'operator') doubts.add('operator');
   if (despiteVoid !== undefined) doubts.add('contradicted');
   for (const part of Object.values(value)) walk(part, named, doubts);
+}
+
+/** An operator may have said of a transaction with an id that it was not executed: the service may know better. */
+function hasFailed({ status }: Result): boolean {
+  return status === 'declined' || status === 'notExecuted';
 }
 
 function note(to: Set<string>, id: unknown): void {

@@ -102,13 +102,14 @@ function releasedBy({ kind, status, paymentId }: Row): string | undefined {
 function isKnown(row: Row, flows: readonly Accounted[], { knownToOpen }: Frame): boolean {
   return flows.some(({ flow, account }) => {
     const id = row.transactionId;
+    if (id !== undefined && account.failed.has(id)) return false;
     if (flow.state === 'open') {
       if (id === undefined || account.named.has(id) || flow.workflowId === resolveWorkflowId(id)) return true;
       return knownToOpen.get(flow.workflowId)?.has(id) === true;
     }
     const actions = (flow.result as { actions?: unknown[] } | undefined)?.actions ?? [];
     if (flow.type === WORKFLOW_TYPES.paymentActions && actions.length >= KEPT_ACTIONS) return true;
-    return id !== undefined && account.named.has(id) && !account.failed.has(id);
+    return id !== undefined && account.named.has(id);
   });
 }
 
