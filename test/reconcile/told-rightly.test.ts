@@ -46,3 +46,13 @@ describe('what a person has said does not hide the money that moved all the same
     expect(await found([row(), refund], [flow(), commands([said], state)])).toEqual(['moneyWithoutFlow ref-1']);
   });
 });
+
+test('an acquirer’s line of a refund by hand is found although commands of its payment are open, as they are for weeks', async () => {
+  const line = (amount: number): Row => row({ kind: 'refund', transactionId: undefined, amount });
+  const flows = [flow(), commands([action('refund', 'ref-1', 300)])];
+  const [one, ...others] = await findings([row(), line(300), line(500)], flows);
+  expect(one).toMatchObject({ kind: 'moneyWithoutFlow', amount: 500 });
+  expect(others).toEqual([]);
+  // It may be of a command whose answer is not there yet.
+  expect(await found([row(), line(300), { ...line(500), created: NOW - DAY / 2 }], flows)).toEqual([]);
+});

@@ -104,7 +104,9 @@ function isKnown(row: Row, flows: readonly Accounted[], { knownToOpen }: Frame):
     const id = row.transactionId;
     if (id !== undefined && account.failed.has(id)) return false;
     if (flow.state === 'open') {
-      if (id === undefined || account.named.has(id) || flow.workflowId === resolveWorkflowId(id)) return true;
+      // What an open flow of commands has done is all in its claims. Another one can't be asked without an id.
+      if (id === undefined) return flow.type !== WORKFLOW_TYPES.paymentActions;
+      if (account.named.has(id) || flow.workflowId === resolveWorkflowId(id)) return true;
       return knownToOpen.get(flow.workflowId)?.has(id) === true;
     }
     const actions = (flow.result as { actions?: unknown[] } | undefined)?.actions ?? [];
