@@ -56,3 +56,17 @@ test('an acquirer’s line of a refund by hand is found although commands of its
   // It may be of a command whose answer is not there yet.
   expect(await found([row(), line(300), { ...line(500), created: NOW - DAY / 2 }], flows)).toEqual([]);
 });
+
+describe('two charges of one reference are found', () => {
+  const two = [row(), row({ transactionId: 'tx-2', created: THEN + 1 })];
+
+  test('although the open flow that waits for an operator has seen both', async () => {
+    const { closedAt: _none, ...open } = flow({ state: 'open', status: 'unknown' });
+    const known = { 'payment-order-1': ['tx-1', 'tx-2'] };
+    expect(await found(two, [open], known)).toEqual(['moneyTwice tx-2']);
+  });
+
+  test('although the result of its flow names the other one too', async () => {
+    expect(await found(two, [flow({}, { evidence: { seen: ['tx-2'] } })])).toEqual(['moneyTwice tx-2']);
+  });
+});

@@ -1,9 +1,8 @@
 import { referenceOfWorkflowId, resolveWorkflowId, WORKFLOW_TYPES } from '../../contract/names.js';
 import type { Finding, FindingKind, FlowFacts } from '../../contract/reconcile.js';
 import { TRANSACTION_KINDS, type TransactionKind } from '../../contract/records.js';
-import { showMoney } from '../money.js';
-import type { Claim } from './account.js';
 import { type Accounted, isFirst, isSameSum, type Match, type Pair, type Row } from './match.js';
+import { days, iso, nameOf, sayAsked, sayClaim, sayRow } from './sentences.js';
 
 /** What the rows are, and what they can prove. */
 export interface Frame {
@@ -80,7 +79,8 @@ function ofRows(matched: Match, frame: Frame): Finding[] {
     // A void moves no money: what it has not released shows as a hold.
     if (row.kind === 'void' || (row.kind === 'authorization' && released.has(row.paymentId ?? 'none'))) continue;
     const flows = matched.flowsOf(row);
-    const made = known.has(row) ? ofKnown(row, flows, frame) : ofRow(row, flows, twins.get(intentOf(row)) ?? [], frame);
+    const alike = twins.get(intentOf(row)) ?? [];
+    const made = known.has(row) ? ofKnown(row, flows, alike, frame) : ofRow(row, flows, alike, frame);
     if (made === undefined) continue;
     const name = row.transactionId ?? [row.reconciliationId, row.kind, row.amount, row.currency].join('-');
     const times = (names.get(name) ?? 0) + 1;
@@ -117,8 +117,12 @@ function isKnown(row: Row, flows: readonly Accounted[], { knownToOpen }: Frame):
 
 type Made = [kind: FindingKind, explanation: string] | undefined;
 
-/** An open flow may know of a transaction and neither take its sum nor come to an end. */
-function ofKnown(row: Row, flows: readonly Accounted[], frame: Frame): Made {
+/** A flow may know of two charges of its reference, and an open one neither take a sum nor come to an end. */
+function ofKnown(row: Row, flows: readonly Accounted[], alike: readonly Row[], frame: Frame): Made {
+  const [first] = alike;
+  // A hold that is held again has several authorizations, each in its turn.
+  const isOnce = row.kind === 'charge' || row.kind === 'credit';
+  if (isOnce && first !== undefined && first !== row) return sayTwice(row, first, frame);
   const own = openMaker(row, flows);
   if (own === undefined) return undefined;
   if (isOtherSum(row, own)) return sayOtherSum(row, own, frame);
@@ -134,8 +138,7 @@ function ofRow(row: Row, flows: readonly Accounted[], twins: readonly Row[], fra
   const age = frame.now - (row.settled ?? row.created ?? frame.covers.until);
   if (flows.some(({ flow }) => flow.state === 'open') && age <= frame.windowMs) return undefined;
   const [twin] = twins;
-  if (twin !== undefined)
-    return ['moneyTwice', `${what}, beside ${sayRow(twin)} for the same request: one of them is too many.`];
+  if (twin !== undefined) return sayTwice(row, twin, frame);
   const waiting = own === undefined ? undefined : ofWaiting(row, own, age, frame);
   return waiting ?? ['moneyWithoutFlow', `${what}, ${whyNobody(row, flows)}.`];
 }
@@ -143,6 +146,11 @@ function ofRow(row: Row, flows: readonly Accounted[], twins: readonly Row[], fra
 function ofWaiting(row: Row, flow: FlowFacts, age: number, frame: Frame): Made {
   if (age <= frame.windowMs || !UNDECIDED.has(flow.status)) return undefined;
   return ['late', `${who(frame)} has ${sayRow(row)}, and ${flow.workflowId} still waits for it, ${days(age)} later.`];
+}
+
+function sayTwice(row: Row, beside: Row, frame: Frame): Made {
+  const both = `${sayRow(row)}, beside ${sayRow(beside)}`;
+  return ['moneyTwice', `${who(frame)} has ${both} for the same request: one of them is too many.`];
 }
 
 function sayOtherSum(row: Row, flow: FlowFacts, frame: Frame): Made {
@@ -267,31 +275,3 @@ function referenceOf(flow: FlowFacts | undefined): string | undefined {
 }
 
 const who = ({ source }: Frame): string => (source === 'service' ? 'the service' : 'the statement');
-const iso = (time: number): string => new Date(time).toISOString();
-const nameOf = ({ workflowId, kind }: Claim): string => `${workflowId}-${kind ?? 'transaction'}`;
-const sayAsked = ({ amount, currency }: FlowFacts): string => sayMoney(amount, currency) ?? 'an unknown sum';
-
-function sayRow({ kind, amount, currency, status, transactionId }: Row): string {
-  const sum = sayMoney(amount, currency);
-  const of = transactionId === undefined ? '' : ` ${transactionId}`;
-  return `a ${kind}${of}${sum === undefined ? '' : ` over ${sum}`} as ${status}`;
-}
-
-function sayClaim({ kind, amount, currency, transactionId }: Claim): string {
-  const sum = sayMoney(amount, currency);
-  return `its ${kind ?? 'transaction'}${transactionId === undefined ? '' : ` ${transactionId}`}${sum === undefined ? '' : ` over ${sum}`}`;
-}
-
-function sayMoney(amount: number | undefined, currency: string | undefined): string | undefined {
-  if (amount === undefined) return undefined;
-  try {
-    return showMoney(amount, currency ?? '');
-  } catch {
-    return `${amount} minor units`;
-  }
-}
-
-function days(ms: number): string {
-  const hours = Math.floor(ms / 3_600_000);
-  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
-}
