@@ -4,7 +4,7 @@ import type { Finding, FlowFacts } from '../../src/contract/reconcile.js';
 import { TRANSACTION_KINDS } from '../../src/contract/records.js';
 import type { Row } from '../../src/domain/reconcile/match.js';
 import { reconcileStatement } from '../../src/domain/reconcile/reconcile.js';
-import { action, DAY, flow, NOW, portOf, row, THEN } from './in-memory-port.js';
+import { action, DAY, flow, iso, NOW, portOf, row, THEN } from './in-memory-port.js';
 
 async function findings(rows: Row[], flows: FlowFacts[], known: Record<string, string[]> = {}): Promise<Finding[]> {
   const covers = { from: THEN - DAY, until: NOW };
@@ -69,4 +69,10 @@ describe('two charges of one reference are found', () => {
   test('although the result of its flow names the other one too', async () => {
     expect(await found(two, [flow({}, { evidence: { seen: ['tx-2'] } })])).toEqual(['moneyTwice tx-2']);
   });
+});
+
+test('money that a flow says is there, and that pends for longer than the settlement window, is late', async () => {
+  const rows = [row({ status: 'Pending' })];
+  expect(await found(rows, [flow()])).toEqual(['late tx-1']);
+  expect(await found(rows, [flow({}, { details: { createdAt: iso(NOW - DAY / 2) } })])).toEqual([]);
 });

@@ -55,16 +55,19 @@ function ofPair({ row, claim }: Pair, { flows }: Match, frame: Frame): Finding[]
   ];
   const says = `${claim.workflowId} says that ${sayClaim(claim)} succeeded`;
   if (row.status === 'Failed') return make('flowWithoutMoney', `${says}, and ${who(frame)} has it as Failed.`);
-  if (row.status === 'Pending') return [];
-  if (!isSameSum(row, claim)) return make('otherAmount', `${says}, and ${who(frame)} has it as ${sayRow(row)}.`);
   // A flow's clock stands still while it calls: the service's own time may be later.
   const known = Math.max(claim.known, claim.to);
-  const delay = row.settled === undefined ? 0 : row.settled - known;
-  if (delay <= frame.windowMs) return [];
-  return make(
-    'late',
-    `${says} by ${iso(known)}, and ${who(frame)} has booked it ${days(delay)} later, at ${iso(row.settled ?? 0)}.`,
-  );
+  const isPending = row.status === 'Pending';
+  const booked = isPending ? Math.min(frame.covers.until, frame.now) : row.settled;
+  const delay = booked === undefined ? 0 : booked - known;
+  const isLate = delay > frame.windowMs;
+  if (isPending && !isLate) return [];
+  if (!isSameSum(row, claim)) return make('otherAmount', `${says}, and ${who(frame)} has it as ${sayRow(row)}.`);
+  if (!isLate) return [];
+  const when = isPending
+    ? `has it as Pending ${days(delay)} later`
+    : `has booked it ${days(delay)} later, at ${iso(booked ?? 0)}`;
+  return make('late', `${says} by ${iso(known)}, and ${who(frame)} ${when}.`);
 }
 
 function ofRows(matched: Match, frame: Frame): Finding[] {
