@@ -20,7 +20,7 @@ export const FINDING_KINDS = [
   'moneyWithoutFlow',
   /** It moved the money of one request more than once. */
   'moneyTwice',
-  /** Both know the transaction, with another sum or currency. */
+  /** Both know the transaction, with another sum, in another currency or of another kind, such as a refund for a charge. */
   'otherAmount',
   /** A flow says that money moved, and the service does not. */
   'flowWithoutMoney',

@@ -76,3 +76,11 @@ test('money that a flow says is there, and that pends for longer than the settle
   expect(await found(rows, [flow()])).toEqual(['late tx-1']);
   expect(await found(rows, [flow({}, { details: { createdAt: iso(NOW - DAY / 2) } })])).toEqual([]);
 });
+
+test('a transaction that the statement has the other way round is found', async () => {
+  const [one] = await findings([row({ kind: 'refund' })], [flow()]);
+  expect(one).toMatchObject({ kind: 'otherAmount', subject: 'tx-1', transactionKind: 'refund' });
+  expect(one?.explanation).toContain(
+    'says that its charge tx-1 over 10.95 USD succeeded, and the statement has it as a refund',
+  );
+});

@@ -62,7 +62,8 @@ function ofPair({ row, claim }: Pair, { flows }: Match, frame: Frame): Finding[]
   const delay = booked === undefined ? 0 : booked - known;
   const isLate = delay > frame.windowMs;
   if (isPending && !isLate) return [];
-  if (!isSameSum(row, claim)) return make('otherAmount', `${says}, and ${who(frame)} has it as ${sayRow(row)}.`);
+  if (!isSameSum(row, claim) || (claim.kind ?? row.kind) !== row.kind)
+    return make('otherAmount', `${says}, and ${who(frame)} has it as ${sayRow(row)}.`);
   if (!isLate) return [];
   const when = isPending
     ? `has it as Pending ${days(delay)} later`
