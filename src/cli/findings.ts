@@ -67,10 +67,10 @@ function asFinding({
   if (kind === undefined) return undefined;
   const kept: unknown = memo?.[FINDING_MEMO];
   return {
+    subject: id.slice(kind.length + 1),
     ...(typeof kept === 'object' && kept !== null && !isUndecodable(kept) && (kept as Finding)),
     id,
     kind,
-    subject: id.slice(kind.length + 1),
     status: status.name === 'RUNNING' ? 'found' : status.name === 'COMPLETED' ? 'acknowledged' : 'stopped',
     foundAt: startTime.toISOString(),
     ...(closeTime !== undefined && { closedAt: closeTime.toISOString() }),

@@ -36,7 +36,7 @@ const LONGEST_SUBJECT = 400;
 const text = z.string().min(1).max(LONGEST_SUBJECT);
 const amount = z.number().refine(Number.isSafeInteger, 'is not a whole number of minor units');
 
-/** Input of workflow `finding`, whose id is `finding-<kind>-<subject>`: the same difference is one finding for ever. */
+/** Input of workflow `finding`. The same difference is one finding for ever: its id is made of it. */
 export const findingInputSchema = new SharedSchema(
   z.strictObject({
     kind: z.enum(FINDING_KINDS),
@@ -59,8 +59,18 @@ export const findingInputSchema = new SharedSchema(
 );
 export type Finding = OutputOf<typeof findingInputSchema>;
 
-export function findingWorkflowId({ kind, subject }: Pick<Finding, 'kind' | 'subject'>): string {
-  return `${FINDING_PREFIX}${kind}-${subject}`;
+/**
+ * `finding-<kind>-<subject>`, with the sum after it where that is the difference: somebody who has acknowledged one sum
+ * has not acknowledged another one.
+ */
+export function findingWorkflowId({
+  kind,
+  subject,
+  amount: shown,
+  currency,
+}: Pick<Finding, 'kind' | 'subject' | 'amount' | 'currency'>): string {
+  const sum = kind === 'otherAmount' && shown !== undefined ? `-${shown}-${currency}` : '';
+  return `${FINDING_PREFIX}${kind}-${subject}${sum}`;
 }
 export const FINDING_PREFIX = 'finding-';
 export const RECONCILE_PREFIX = 'reconcile-';

@@ -108,7 +108,7 @@ describe('every difference is found, by its kind', () => {
     ],
     [
       'a line without ids twice',
-      ['moneyTwice order-1-charge-1095-USD'],
+      ['moneyTwice order-1-charge-1095-USD-2027-01-27T12:00:00.000Z'],
       [row({ transactionId: undefined }), row({ transactionId: undefined })],
       [flow()],
     ],

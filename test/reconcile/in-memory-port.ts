@@ -1,5 +1,5 @@
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
-import type { Finding, FlowFacts, ReconcilePort } from '../../src/contract/reconcile.js';
+import { type Finding, findingWorkflowId, type FlowFacts, type ReconcilePort } from '../../src/contract/reconcile.js';
 import type { Row } from '../../src/domain/reconcile/match.js';
 
 export const DAY = 86_400_000;
@@ -27,7 +27,7 @@ export function portOf(
     knownToOpen: async (id, texts) => new Set(texts.filter((text) => known[id]?.includes(text))),
     keptSince: async () => NOW - 365 * DAY,
     async keepFinding(finding) {
-      const isKnown = kept.some((one) => one.kind === finding.kind && one.subject === finding.subject);
+      const isKnown = kept.some((one) => findingWorkflowId(one) === findingWorkflowId(finding));
       if (!isKnown) kept.push(finding);
       return isKnown ? 'known' : 'fresh';
     },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
-import type { Finding, FlowFacts } from '../../src/contract/reconcile.js';
+import { type Finding, findingWorkflowId, type FlowFacts } from '../../src/contract/reconcile.js';
 import { TRANSACTION_KINDS } from '../../src/contract/records.js';
 import type { Row } from '../../src/domain/reconcile/match.js';
 import { reconcileStatement } from '../../src/domain/reconcile/reconcile.js';
@@ -83,4 +83,28 @@ test('a transaction that the statement has the other way round is found', async 
   expect(one?.explanation).toContain(
     'says that its charge tx-1 over 10.95 USD succeeded, and the statement has it as a refund',
   );
+});
+
+describe('an acknowledgement is of one difference', () => {
+  const idOf = async (one: Row): Promise<string | undefined> => {
+    const [only] = await findings([one], [flow()]);
+    return only && findingWorkflowId(only);
+  };
+
+  test('of another sum, and not of the next one of the same transaction', async () => {
+    const first = await idOf(row({ amount: 1096 }));
+    expect(first).toBe('finding-otherAmount-tx-1-1096-USD');
+    expect(await idOf(row({ amount: 1096, settled: THEN }))).toBe(first);
+    expect(await idOf(row({ amount: 9_999 }))).not.toBe(first);
+    expect(await idOf(row({ amount: 1096, currency: 'EUR' }))).not.toBe(first);
+  });
+
+  test('of a line without an id, and not of an equal one of another day', async () => {
+    const line = row({ kind: 'refund', transactionId: undefined, amount: 500 });
+    const first = await idOf(line);
+    expect(first).toBe('finding-moneyWithoutFlow-order-1-refund-500-USD-2027-01-27T12:00:00.000Z');
+    expect(await idOf({ ...line, settled: THEN + DAY })).toBe(first);
+    expect(await idOf({ ...line, created: THEN + DAY })).not.toBe(first);
+    expect(await idOf({ ...line, created: undefined, settled: THEN + DAY })).not.toBe(first);
+  });
 });

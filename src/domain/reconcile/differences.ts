@@ -86,7 +86,7 @@ function ofRows(matched: Match, frame: Frame): Finding[] {
     const alike = twins.get(intentOf(row)) ?? [];
     const made = known.has(row) ? ofKnown(row, flows, alike, frame) : ofRow(row, flows, alike, frame);
     if (made === undefined) continue;
-    const name = row.transactionId ?? [row.reconciliationId, row.kind, row.amount, row.currency].join('-');
+    const name = row.transactionId ?? nameOfLine(row);
     const times = (names.get(name) ?? 0) + 1;
     names.set(name, times);
     const [kind, explanation] = made;
@@ -96,6 +96,12 @@ function ofRows(matched: Match, frame: Frame): Finding[] {
     if (kind === 'late') twins.set(intentOf(row), [...(twins.get(intentOf(row)) ?? []), row]);
   }
   return found;
+}
+
+/** With its time: an equal line of another day is another transaction, whatever was said of this one. */
+function nameOfLine({ reconciliationId, kind, amount, currency, created, settled }: Row): string {
+  const time = created ?? settled;
+  return [reconciliationId, kind, amount, currency, ...(time === undefined ? [] : [iso(time)])].join('-');
 }
 
 function releasedBy({ kind, status, paymentId }: Row): string | undefined {
