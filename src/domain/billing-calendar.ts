@@ -53,6 +53,12 @@ export function withInterval(plan: BillingPlan, n: number, interval: Interval): 
   return { ...plan, interval, anchor: dateOf(plan, n), trialDays: 0, since: { period: n, skipMonths: 0 } };
 }
 
+/** The plan with this end in place of any other, also for periods that were due before the plan was changed. */
+export function withEnd(plan: BillingPlan, end: Pick<BillingPlan, 'periods' | 'endsOn'>): BillingPlan {
+  const { periods: _periods, endsOn: _endsOn, before, ...rest } = plan;
+  return { ...rest, ...end, ...(before !== undefined && { before: { ...before, plan: withEnd(before.plan, end) } }) };
+}
+
 function dueOf({ reference, billAt, timeZone, jitterMs: most }: BillingPlan, date: string): number {
   return spread(instantOf(date, billAt, timeZone), most, fractionOf(reference), timeZone);
 }

@@ -3,6 +3,7 @@ import { canonical } from '../../src/contract/idempotency.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import { type Conflict, subscriptionConflicts } from '../../src/contract/subscription.js';
 import type { ChangeCard, ChangePlan, ChangeTerms, Pause, Resume } from '../../src/contract/subscription-commands.js';
+import { withEnd } from '../../src/domain/billing-calendar.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { changedPlan, planned, resumed } from './calendar.js';
@@ -211,8 +212,10 @@ function changeTerms(flow: Billing, request: ChangeTerms): Refusal | undefined {
   };
   flow.input = { ...flow.input, ...flow.terms };
   if (periods !== undefined || endsOn !== undefined) {
-    const { periods: _periods, endsOn: _endsOn, ...plan } = flow.plan;
-    flow.plan = { ...plan, ...(periods !== undefined && { periods }), ...(endsOn !== undefined && { endsOn }) };
+    flow.plan = withEnd(flow.plan, {
+      ...(periods !== undefined && { periods }),
+      ...(endsOn !== undefined && { endsOn }),
+    });
     flow.endsAt = undefined;
   }
   return undefined;

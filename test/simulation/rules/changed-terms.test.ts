@@ -1,0 +1,21 @@
+import { describe, expect, test } from 'vitest';
+import { later } from '../../support/subscriptions.js';
+import { sharedTime } from './context.js';
+import { beginWeekly, type WeeklyArguments } from './weekly.js';
+
+const time = sharedTime({ billing: true });
+const weekly = async (...given: WeeklyArguments) => await beginWeekly(time, ...given);
+
+describe('an end that is set later', () => {
+  test.each(['periods', 'endsOn'])('holds by %s also for what came due before the interval was changed', async (by) => {
+    const { flow, input, reach, tried } = await weekly();
+    await reach(1);
+    await flow.command('pause');
+    await reach(22);
+    await flow.command('changePlan', { interval: { every: 1, unit: 'year' } });
+    await flow.command('changeTerms', by === 'periods' ? { periods: 2 } : { endsOn: later(input.anchor, 14) });
+    await flow.command('resume', { missedPeriods: 'billAll' });
+    expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 2 });
+    expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '2.1 day 22 Succeed 6000 EUR']);
+  });
+});
