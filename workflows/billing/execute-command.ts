@@ -73,7 +73,7 @@ async function executeCommand(
     case 'changePlan':
       return await changePlan(flow, command.request);
     case 'changeTerms':
-      return changeTerms(flow, command.request);
+      return await changeTerms(flow, command.request);
     case 'cancel':
       return cancel(flow, command);
     case 'billNow':
@@ -192,7 +192,7 @@ async function changePlan(flow: Billing, request: ChangePlan): Promise<CommandAn
 }
 
 /** What was billed or tried before stays as it is. */
-function changeTerms(flow: Billing, request: ChangeTerms): Refusal | undefined {
+async function changeTerms(flow: Billing, request: ChangeTerms): Promise<Refusal | undefined> {
   const { dunning, missedPeriods, statementSoftDescriptor, periods, endsOn } = request;
   if (flow.cancelAtPeriodEnd === true && (periods !== undefined || endsOn !== undefined))
     return { refusal: 'it is cancelled at the end of the present period' };
@@ -216,7 +216,11 @@ function changeTerms(flow: Billing, request: ChangeTerms): Refusal | undefined {
       ...(periods !== undefined && { periods }),
       ...(endsOn !== undefined && { endsOn }),
     });
-    flow.endsAt = undefined;
+    const { bill, missed, next, endsAt } = await planned(flow);
+    flow.upcoming = next;
+    // What is open or due may still be paid: then that period is the last one.
+    const isOver = flow.open === undefined && bill === undefined && missed === undefined;
+    flow.endsAt = isOver ? endsAt : undefined;
   }
   return undefined;
 }

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { later } from '../../support/subscriptions.js';
+import { declinedFor, later } from '../../support/subscriptions.js';
 import { sharedTime } from './context.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
 const weekly = async (...given: WeeklyArguments) => await beginWeekly(time, ...given);
+const NO_FUNDS = declinedFor('insufficient_funds');
 
 describe('an end that is set later', () => {
   test.each(['periods', 'endsOn'])('holds by %s also for what came due before the interval was changed', async (by) => {
@@ -17,5 +18,26 @@ describe('an end that is set later', () => {
     await flow.command('resume', { missedPeriods: 'billAll' });
     expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 2 });
     expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '2.1 day 22 Succeed 6000 EUR']);
+  });
+
+  test('is answered with the next bill, or the end, as it will be', async () => {
+    const { flow, reach } = await weekly({ periods: 5 });
+    await reach(8);
+    const answer = await flow.command('changeTerms', { periods: 2 });
+    expect(answer.nextBill).toBeUndefined();
+    expect(answer.endsAt).toBeDefined();
+    const put = await flow.command('changeTerms', { periods: 3 });
+    expect(put).toMatchObject({ nextBill: { period: 3 } });
+    expect(put.endsAt).toBeUndefined();
+    await flow.command('cancel', { when: 'now' });
+  });
+
+  test('and so while a bill is past due', async () => {
+    const { flow, reach } = await weekly({ periods: 5 }, { '2.1': NO_FUNDS });
+    await reach(7);
+    const answer = await flow.command('changeTerms', { periods: 2 });
+    expect(answer.nextBill).toBeUndefined();
+    expect((await flow.status()).subscription?.nextBill).toBeUndefined();
+    await flow.command('cancel', { when: 'now' });
   });
 });
