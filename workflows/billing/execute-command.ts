@@ -204,6 +204,12 @@ async function changeTerms(flow: Billing, request: ChangeTerms): Promise<Refusal
       refusal: `periods: ${closed} are billed, due or over already; give at least as many`,
       type: FAILURE_TYPES.invalidInput,
     };
+  const { open } = flow;
+  if (endsOn !== undefined && open !== undefined && open.step.do !== 'nothing' && endsOn <= open.date)
+    return {
+      refusal: `endsOn: period ${open.period} began on ${open.date} and is open; give a later day, or give that bill up first`,
+      type: FAILURE_TYPES.invalidInput,
+    };
   flow.terms = {
     ...flow.terms,
     ...(dunning !== undefined && { dunning }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { declinedFor, later } from '../../support/subscriptions.js';
-import { sharedTime } from './context.js';
+import { failsWith, sharedTime } from './context.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
@@ -39,5 +39,16 @@ describe('an end that is set later', () => {
     expect(answer.nextBill).toBeUndefined();
     expect((await flow.status()).subscription?.nextBill).toBeUndefined();
     await flow.command('cancel', { when: 'now' });
+  });
+
+  test('is refused by a day on which the open bill had begun already: it would be tried all the same', async () => {
+    const { flow, input, reach, tried } = await weekly({}, { '2.1': NO_FUNDS });
+    await reach(7);
+    await expect(flow.command('changeTerms', { endsOn: later(input.anchor, 7) })).rejects.toMatchObject(
+      failsWith('InvalidInput', 'endsOn: period 2 began on'),
+    );
+    await flow.command('changeTerms', { endsOn: later(input.anchor, 8) });
+    await reach(15);
+    expect(await tried()).toHaveLength(3);
   });
 });
