@@ -4,6 +4,7 @@ import { FAILURE_TYPES } from '../../src/contract/names.js';
 import { type Conflict, subscriptionConflicts } from '../../src/contract/subscription.js';
 import type { ChangeCard, ChangePlan, ChangeTerms, Pause, Resume } from '../../src/contract/subscription-commands.js';
 import { withEnd } from '../../src/domain/billing-calendar.js';
+import { dunningPolicyOf, givenUp } from '../../src/domain/dunning.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { changedPlan, planned, resumed } from './calendar.js';
@@ -228,7 +229,16 @@ async function changeTerms(flow: Billing, request: ChangeTerms): Promise<Refusal
     const isOver = flow.open === undefined && bill === undefined && missed === undefined;
     flow.endsAt = isOver ? endsAt : undefined;
   }
+  if (dunning !== undefined && open !== undefined) stopTries(flow, open);
   return undefined;
+}
+
+/** A try that stands already is one more than a smaller `maxAttempts` allows. */
+function stopTries({ attempting, input, plan }: Billing, open: OpenPeriod): void {
+  const policy = dunningPolicyOf(input.dunning, plan.interval);
+  const stands = !attempting && (open.step.do === 'retry' || open.step.do === 'attempt');
+  if (stands && open.state.declines >= policy.maxAttempts)
+    open.step = { do: 'giveUp', effect: givenUp(open.state, policy) };
 }
 
 function sayConflict({ path, message }: Conflict): string {

@@ -52,3 +52,14 @@ describe('an end that is set later', () => {
     expect(await tried()).toHaveLength(3);
   });
 });
+
+test('fewer attempts than were declined give the bill up: the try that stood is not made', async () => {
+  const { flow, reach, tried } = await weekly({ periods: 2 }, { '1.1': NO_FUNDS, '1.2': NO_FUNDS, '1.3': NO_FUNDS });
+  await reach(2);
+  expect(await tried()).toHaveLength(2);
+  await flow.command('changeTerms', { dunning: { maxAttempts: 2, onGivenUp: 'continue' } });
+  await reach(6);
+  expect(await tried()).toHaveLength(2);
+  expect(await flow.status()).toMatchObject({ subscription: { unpaidPeriods: 1 } });
+  await flow.command('cancel', { when: 'now' });
+});
