@@ -39,7 +39,8 @@ export async function executeCommands(flow: Billing): Promise<void> {
 
 /** It is being cancelled and only waits for the payment under way: another `cancel` is answered with the same end. */
 function afterTheEnd({ pendingEnd }: Billing, command: SubscriptionCommand): Refusal | 'later' {
-  if (command.name !== 'cancel') return { refusal: 'it ends as soon as it is known what its payment has done' };
+  if (command.name !== 'cancel' || command.request.when === 'undo')
+    return { refusal: 'it ends as soon as it is known what its payment has done' };
   pendingEnd?.commands.push(command);
   return 'later';
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { declinedFor, later } from '../../support/subscriptions.js';
-import { failsWith, sharedTime } from './context.js';
+import { DAY, failsWith, sharedTime } from './context.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
@@ -62,4 +62,17 @@ test('fewer attempts than were declined give the bill up: the try that stood is 
   expect(await tried()).toHaveLength(2);
   expect(await flow.status()).toMatchObject({ subscription: { unpaidPeriods: 1 } });
   await flow.command('cancel', { when: 'now' });
+});
+
+test('an undo of a cancel that waits for a payment is refused, and not answered with the end', async () => {
+  const { flow, reach } = await weekly({ periods: 3 }, { '1.1': { status: 'Pending' } });
+  await reach(0);
+  const cancelled = flow.command('cancel', { when: 'now' });
+  await expect(flow.command('cancel', { when: 'undo' })).rejects.toMatchObject(
+    failsWith('StateConflict', 'it ends as soon'),
+  );
+  const [sent] = await time.sandbox.ledger(`${flow.reference}.1.1`);
+  await time.sandbox.complete(sent?.transaction_id ?? '', { status: 'Succeed' });
+  await time.passUntil((await time.now()) + DAY);
+  expect(await cancelled).toMatchObject({ status: 'cancelled', billedPeriods: 1 });
 });
