@@ -28,6 +28,7 @@ import {
 } from '../src/domain/billing-calendar.js';
 import { capsOf } from '../src/domain/card-tries.js';
 import { checkSubscription } from '../src/domain/check-subscription.js';
+import { retryableBy } from '../src/domain/decline.js';
 import { afterAttempt, afterPause, type DunningContext, openPeriod, dunningPolicyOf } from '../src/domain/dunning.js';
 import { fractionOf } from '../src/domain/local-time.js';
 import { isFlowNamed } from './after-restore.js';
@@ -46,7 +47,7 @@ export function createBillingActivities(deps: ActivityDeps): BillingActivities {
       ...notifiesOf(deps, call.businessUnit),
       ...capsFor(deps, call),
     }),
-    judgeAttempt: async (_deps, call) => ({ ...classifyAttempt(call), ...capsFor(deps, call) }),
+    judgeAttempt: async (_deps, call) => ({ ...classifyAttempt(asCounted(deps, call)), ...capsFor(deps, call) }),
     resumeBill: async (_deps, call) => resumeBill(call),
     changePlan: async (_deps, call) => changePlan(call),
     readAttempt,
@@ -74,6 +75,14 @@ async function refundBill({ engine }: ActivityDeps, call: RefundOfPayment): Prom
 /** A subscription that an earlier release runs names no unit, and knows no limits but its own. */
 function capsFor({ units }: ActivityDeps, { businessUnit }: { businessUnit?: string }): { cardCaps?: CardCap[] } {
   return businessUnit === undefined ? {} : { cardCaps: capsOf(units?.get(businessUnit)?.cardCap) };
+}
+
+/** A person may name a category or a sub-category. */
+function asCounted({ units }: ActivityDeps, call: ClassifyAttemptCall): ClassifyAttemptCall {
+  const { result, businessUnit = '' } = call;
+  if (result.status !== 'declined' || result.saidBy !== 'operator') return call;
+  const retryable = retryableBy(result.category, result.category, false, units?.get(businessUnit)?.declines);
+  return { ...call, result: { ...result, retryable } };
 }
 
 const DAY_MS = 86_400_000;

@@ -149,7 +149,8 @@ export interface Resumed {
 
 /** State of an attempt to bill. `refused`: the flow failed with a typed failure and no money moved. */
 export type AttemptResult =
-  | Pick<Declined, 'status' | 'category' | 'retryable' | 'confirmed'>
+  /** `saidBy`: by a person's word, and so not counted yet by the table of its business unit. */
+  | (Pick<Declined, 'status' | 'category' | 'retryable' | 'confirmed'> & { saidBy?: 'operator' })
   | { status: 'succeeded' | 'notExecuted' | 'refused' | 'pending' | 'unknown' };
 
 /**

@@ -58,8 +58,14 @@ function resultOf(attempted: Attempted): AttemptResult {
   if ('refused' in attempted) return { status: 'refused' };
   const { outcome } = attempted;
   if (outcome.status !== 'declined') return { status: outcome.status };
-  const { status, category, retryable, confirmed } = outcome;
-  return { status, category, retryable, confirmed };
+  const { status, category, retryable, confirmed, evidence } = outcome;
+  return {
+    status,
+    category,
+    retryable,
+    confirmed,
+    ...(evidence.knownBy === 'operator' && { saidBy: 'operator' as const }),
+  };
 }
 
 function tell(flow: Billing, open: OpenPeriod, attempted: Attempted): void {

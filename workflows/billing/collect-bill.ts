@@ -92,6 +92,7 @@ export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   const { token } = flow.card;
   endDoubt(flow, open);
   open.attempts += 1;
+  open.triedWith = token;
   delete open.moved;
   flow.attempting = true;
   show(flow, { status: 'billing', waitingFor: 'settlement' });

@@ -7,7 +7,7 @@ import { dunningPolicyOf, attemptRefusal } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
 import { refunds } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
-import { classifyAttempt, endDoubt, limitRefusal, referenceOf } from './classify-attempt.js';
+import { classifyAttempt, endDoubt, limitRefusal, noteDecline, referenceOf } from './classify-attempt.js';
 import { openAhead } from './calendar.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';
 import { presentAnswer } from './show.js';
@@ -176,6 +176,8 @@ export async function settle(
         ? { ...common, status }
         : { ...common, status, reason: `an operator, ${who}: ${why}` };
   endDoubt(flow, open);
+  // What nobody knew the end of counts for its card's limit only now; an unconfirmed decline has counted before.
+  if (step?.do === 'block') noteDecline(flow, open.triedWith ?? flow.card.token, { outcome });
   await classifyAttempt(flow, open, { outcome });
   correctAnswers(flow, { status, reference });
   return undefined;

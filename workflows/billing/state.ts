@@ -40,6 +40,8 @@ export interface OpenPeriod {
   endsAt: number;
   state: DunningState;
   step: DunningStep;
+  /** Token of the card of the last payment: the present one may be another. */
+  triedWith?: string;
   /** How the last payment ended. */
   last?: { status: AttemptResult['status']; reference: string; confirmed?: false };
   confirmedRisks?: ConfirmedRisk[];

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { anotherCard, customerWithCard, declinedFor } from '../../support/subscriptions.js';
 import { CARDS } from '../../support/charges.js';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import type { SimulatedWorker } from '../worker/worker.js';
-import { beginFlow, declined as declinedBy, failsWith, inputOf, sharedTime } from './context.js';
-import { beginWeekly } from './weekly.js';
+import { beginFlow, declined as declinedBy, failsWith, inputOf, OPERATOR, sharedTime } from './context.js';
+import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
 
@@ -83,4 +83,40 @@ test('a charge tells its merchant by the same table', async () => {
   };
   expect(await declined('payment_method_declined', 'insufficient_funds')).toMatchObject({ retryable: 'newCard' });
   expect(await declined('payment_method_error')).toMatchObject({ retryable: 'newReference' });
+});
+
+describe('what a person says of a payment whose flow was terminated', () => {
+  const lost = async (...[overrides = {}]: WeeklyArguments) => {
+    const subscription = await beginWeekly(time, { ...FOUR_WEEKS, ...overrides }, { 1.1: { status: 'Pending' } });
+    await subscription.reach(0);
+    await time.client.workflow.getHandle(`payment-${subscription.flow.reference}.1.1`).terminate('by accident');
+    await subscription.flow.worksOn();
+    return subscription;
+  };
+  const said = { ...OPERATOR, status: 'declined' } as const;
+
+  test.each([
+    ['payment_method_error', 'retry'],
+    ['expired_card', 'operator'],
+    ['lost_stolen_card', 'card'],
+    [undefined, 'card'],
+  ])('counts by the same table: %s', async (category, waitingFor) => {
+    const { flow } = await lost();
+    await flow.command('settleManually', { ...said, ...(category !== undefined && { category }) });
+    await flow.worksOn();
+    expect(await flow.status()).toMatchObject({ waitingFor });
+    await flow.command('cancel', { when: 'now' });
+  });
+
+  test('counts for the limit of the card that it was tried with', async () => {
+    const card = await customerWithCard(time, CARDS.declines);
+    const { flow, reach, tried } = await lost(card);
+    await flow.command('settleManually', { ...said, category: 'payment_method_error' });
+    await reach(12);
+    expect((await tried()).slice(1)).toEqual([
+      '1.2 day 1 Failed 6000 EUR',
+      '1.3 day 3 Failed 6000 EUR',
+      '1.4 day 10 Failed 6000 EUR',
+    ]);
+  });
 });
