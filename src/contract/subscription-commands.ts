@@ -68,7 +68,7 @@ export type ChangePlan = InputOf<typeof changePlanSchema>;
 
 /**
  * Argument of update `changeTerms`: what is neither card nor plan. It holds from now on, for the open bill as well; what
- * is not given stays.
+ * is not given stays. A `dunning` replaces all of the one before: its fields that are not given have their defaults.
  */
 export const changeTermsSchema = new SharedSchema(
   z
