@@ -10,6 +10,7 @@ import {
   type Swept,
 } from '../src/contract/reconcile.js';
 import { isHistoryLong, openRun } from './kit/run.js';
+import { invalidInput } from './kit/start-guard.js';
 import { publish } from './kit/visibility.js';
 import { reconciling } from './policies.js';
 import {
@@ -81,8 +82,15 @@ function begin({ since, until }: { since?: string | undefined; until?: string | 
   const begun = Date.now();
   const end = until === undefined ? begun - LAG_MS : Date.parse(until);
   const from = since === undefined ? Math.min(end - LOOK_BACK_MS, endOfTheLast() ?? end) : Date.parse(since);
+  // Of no time it would say that there is no difference.
+  if (from >= end)
+    throw invalidInput([
+      `since: ${since} is not before ${iso(end)}, until when lists are complete; give until as well`,
+    ]);
   return { v: 1, begun, since: from, until: end, lists: 0, reached: from, counts: noCounts() };
 }
+
+const iso = (time: number): string => new Date(time).toISOString();
 
 /** Until when the reconciliation before this one looked, by the schedule: a missed day is made up for. */
 function endOfTheLast(): number | undefined {

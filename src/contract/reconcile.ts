@@ -115,7 +115,7 @@ export const reconcileInputSchema = new SharedSchema(
     .strictObject({
       /** Flows that ended from here on. Default: since the reconciliation before, and a day at least. */
       since: instant.optional(),
-      /** Exclusive. Default: five minutes before the start, since lists lag. */
+      /** Exclusive. Default: two hours before the start, since lists lag. */
       until: instant.optional(),
       /** Share of the flows without a doubt that the service is asked about, from 0 to 1. */
       sample: z.number().min(0).max(1).default(0.01),

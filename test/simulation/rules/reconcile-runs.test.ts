@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { listFindings } from '../../../src/cli/findings.js';
+import { BILLING_TASK_QUEUE } from '../../../src/contract/names.js';
+import type { ReconcileInput, ReconcileReport } from '../../../src/contract/reconcile.js';
+import { beginFlow, DAY, failsWith, HOUR, inputOf, runLengths, sharedTime } from './context.js';
+
+/** Its engine suggests to continue as new after very few events: a reconciliation of a day takes several runs. */
+const time = sharedTime({ billing: true }, { suggestRunAfter: () => 20 });
+
+const start = async (workflowId: string, input: ReconcileInput) =>
+  await time.client.workflow.start('reconcile', { workflowId, taskQueue: BILLING_TASK_QUEUE, args: [input] });
+
+test('over several runs a reconciliation looks at each flow once, and loses nothing that it has found', async () => {
+  const begun = await time.now();
+  for (let charged = 0; charged < 4; charged += 1) {
+    const charge = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+    const { paymentId = '' } = await charge.outcome();
+    await time.provider.createRefund(paymentId, { amount: 5_000 + charged });
+    await time.passUntil((await time.now()) + 5 * HOUR);
+  }
+  const until = new Date(await time.now()).toISOString();
+  const handle = await start('reconcile-long', { since: new Date(begun - DAY).toISOString(), until, sample: 1 });
+  const report = (await handle.result()) as ReconcileReport;
+  expect(report).toMatchObject({ flows: 4, asked: 4, unanswered: 0, found: { moneyWithoutFlow: 4 }, fresh: 4, until });
+  expect(runLengths(time, 'reconcile-long').length).toBeGreaterThan(3);
+  const open = await listFindings(time.client, { kinds: [], all: false, limit: 10 });
+  expect(open.map(({ amount }) => amount).toSorted()).toEqual([5_000, 5_001, 5_002, 5_003]);
+});
+
+test('a reconciliation whose time is over before it begins is refused: it would say that there is no difference', async () => {
+  const since = new Date((await time.now()) - HOUR).toISOString();
+  const handle = await start('reconcile-late', { since });
+  await expect(handle.result()).rejects.toMatchObject(failsWith('InvalidInput', 'since: '));
+});
