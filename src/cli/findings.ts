@@ -122,9 +122,9 @@ async function wholeId(client: Client, name: string): Promise<string> {
   const clauses = beginnings.map((each) => `WorkflowId STARTS_WITH ${quoted(`${FINDING_PREFIX}${each}`)}`);
   const found = await listed(client, `${FINDING} AND (${clauses.join(' OR ')})`, 10);
   const exact = found.filter(({ id }) => beginnings.includes(id));
-  const [one, ...others] = exact.length > 0 ? exact : found;
+  // One that was stopped and found again is listed twice.
+  const [one, ...others] = new Set((exact.length > 0 ? exact : found).map(({ id }) => id));
   if (one === undefined) throw new Error(`no finding begins with "${given}"`);
-  if (others.length > 0)
-    throw new Error(`several findings begin with "${given}": ${[one, ...others].map(({ id }) => id).join(', ')}`);
-  return one.id;
+  if (others.length > 0) throw new Error(`several findings begin with "${given}": ${[one, ...others].join(', ')}`);
+  return one;
 }

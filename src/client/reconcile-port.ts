@@ -180,7 +180,10 @@ async function resultOf(client: Client, workflowId: string, runId: string): Prom
   }
 }
 
-/** The same difference is the same workflow: found again it is known, open or acknowledged. */
+/**
+ * The same difference is the same workflow: found again it is known, open or acknowledged. One that was cancelled or
+ * terminated has ended by nobody's word, and begins again.
+ */
 async function keepFinding(client: Client, finding: Finding): Promise<'fresh' | 'known'> {
   try {
     await client.workflow.start(RECONCILIATION_TYPES.finding, {
@@ -188,7 +191,7 @@ async function keepFinding(client: Client, finding: Finding): Promise<'fresh' | 
       taskQueue: PAYMENTS_TASK_QUEUE,
       args: [finding],
       workflowIdConflictPolicy: 'FAIL',
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
       memo: { [FINDING_MEMO]: finding },
       typedSearchAttributes: attributesOfFinding(finding),
       staticSummary: `Finding ${finding.kind}, ${finding.subject}`.slice(0, 200),

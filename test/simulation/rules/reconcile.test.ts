@@ -125,6 +125,16 @@ describe('a reconciliation', () => {
 });
 
 describe('a finding', () => {
+  test.each(['cancelled', 'terminated'] as const)('that was %s, by nobody’s word, is found again', async (how) => {
+    const [first] = await open();
+    const handle = stack.temporal.workflow.getHandle(`finding-${first?.id}`);
+    await (how === 'cancelled' ? handle.cancel() : handle.terminate('wrong button'));
+    await handle.result().catch(() => undefined);
+    expect((await open()).map(({ id }) => id)).not.toContain(first?.id);
+    await reconciled({ sample: 1 });
+    expect((await open()).map(({ id }) => id)).toContain(first?.id);
+  });
+
   test('is acknowledged with who and why, once, and is not found again', async () => {
     const [first, second] = await open();
     if (first === undefined || second === undefined) throw new Error('there are too few findings');
