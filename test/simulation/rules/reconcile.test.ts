@@ -124,6 +124,16 @@ describe('a reconciliation', () => {
   });
 });
 
+describe('an open flow', () => {
+  test('knows of ids, and not of texts that stand in one by chance', async () => {
+    const { reference, transactionId } = await pending(stack);
+    const port = createReconcilePort(stack.temporal);
+    const texts = [transactionId, transactionId.slice(0, 3), 'ch', '8000'];
+    expect([...(await port.knownToOpen(paymentWorkflowId(reference), texts))]).toEqual([transactionId]);
+    await stack.sandbox.complete(transactionId, { status: 'Succeed' });
+  });
+});
+
 describe('a finding', () => {
   test.each(['cancelled', 'terminated'] as const)('that was %s, by nobody’s word, is found again', async (how) => {
     const [first] = await open();
