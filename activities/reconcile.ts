@@ -22,8 +22,11 @@ import type { ActivityDeps } from './read-call.js';
 
 export interface ReconcileDeps extends ActivityDeps {
   reconcile: ReconcilePort;
-  /** The statements that were put down for this worker; undefined: there is no place for any. */
-  statements?: (() => Promise<{ name: string; text: string }[]>) | undefined;
+  /**
+   * The statements that were put down for this worker; undefined: there is no place for any. `changed`: epoch ms of when
+   * it was put there, or written last.
+   */
+  statements?: (() => Promise<{ name: string; text: string; changed: number }[]>) | undefined;
 }
 
 export function createReconcileActivities(deps: ReconcileDeps): ReconcileActivities {
@@ -129,14 +132,16 @@ async function matchStatements(
   const matched: MatchedStatements = { found: {}, fresh: 0, statements: [], refusedStatements: [] };
   const beats = setInterval(() => heartbeat(), BEAT_MS).unref();
   try {
-    for (const { name, text } of (await statements?.()) ?? []) {
+    for (const { name, text, changed } of (await statements?.()) ?? []) {
       const parsed = parseReconcilable(text, { now });
+      // An acquirer's comes days after its time is over. One that was there before has been matched.
+      if ('statement' in parsed && Math.max(parsed.statement.covers.until, changed) <= since) continue;
       const faults = 'faults' in parsed ? parsed.faults : [await whyTooOld(parsed.statement, reconcile)];
       const refused = faults.filter((fault) => fault !== undefined);
       if (refused.length > 0) {
         log.warn(`A statement was refused, ${name}: the report of this reconciliation says in which lines and why`);
         matched.refusedStatements.push({ name, faults: refused });
-      } else if ('statement' in parsed && parsed.statement.covers.until > since) {
+      } else if ('statement' in parsed) {
         const findings = await reconcileStatement(parsed.statement, reconcile, { windowMs, now });
         const { found, fresh } = addCounts(
           { ...noCounts(), ...matched },

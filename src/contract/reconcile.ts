@@ -199,7 +199,7 @@ export interface SweepCall {
 }
 
 export interface MatchStatementsCall {
-  /** Epoch ms: statements that end before are left alone. */
+  /** Epoch ms: statements that end before, and were there before, are left alone. */
   since: number;
   now: number;
   windowMs: number;

@@ -1,8 +1,12 @@
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
 import { createReconcileActivities, type ReconcileDeps } from '../../activities/reconcile.js';
 import { type FlowFacts, noCounts, type ReconcileCounts, type SweepCall } from '../../src/contract/reconcile.js';
 import type { Payment, ProviderClient } from '../../src/provider/index.js';
+import { statementsIn } from '../../workers/statements.js';
 import { DAY, flow, iso, NOW, portOf } from './in-memory-port.js';
 
 const CALL: SweepCall = {
@@ -101,5 +105,58 @@ describe('a sweep', () => {
     const begun = performance.now();
     await sweep(flowsOf(6), { call: { readsPerSecond: 50 } }).counts;
     expect(performance.now() - begun).toBeGreaterThan(95);
+  });
+});
+
+describe('statements that lie ready', () => {
+  const since = NOW - DAY;
+  const lines = (from: number, until: number, transactionId: string): string =>
+    [
+      JSON.stringify({ covers: `${iso(from)},${iso(until)}` }),
+      JSON.stringify({
+        kind: 'charge',
+        transaction_id: transactionId,
+        amount: 500,
+        currency: 'USD',
+        created: iso(from),
+      }),
+    ].join('\n');
+  const matched = async (from: number, until: number, changed: number) => {
+    const statements = async () => [{ name: 'a.jsonl', text: lines(from, until, 'tx-9'), changed }];
+    const deps = { reconcile: portOf([]), statements } as unknown as ReconcileDeps;
+    const activities = createReconcileActivities(deps);
+    return await new MockActivityEnvironment().run(() =>
+      activities.matchStatements({ since, now: NOW, windowMs: DAY }),
+    );
+  };
+
+  test('are matched where they came late: an acquirer’s is put down days after its time', async () => {
+    expect(await matched(NOW - 20 * DAY, NOW - 10 * DAY, NOW - DAY / 2)).toMatchObject({
+      found: { moneyWithoutFlow: 1 },
+      statements: [{ name: 'a.jsonl' }],
+    });
+  });
+
+  test('are matched as long as their time reaches into that of the reconciliation, whenever they came', async () => {
+    expect(await matched(NOW - 3 * DAY, NOW - DAY / 2, NOW - 2 * DAY)).toMatchObject({ fresh: 1 });
+  });
+
+  test('are left alone once they were matched, and not called refused when the namespace has forgotten their time', async () => {
+    const nothing = { statements: [], refusedStatements: [], fresh: 0 };
+    expect(await matched(NOW - 20 * DAY, NOW - 10 * DAY, NOW - 9 * DAY)).toMatchObject(nothing);
+    expect(await matched(NOW - 800 * DAY, NOW - 700 * DAY, NOW - 699 * DAY)).toMatchObject(nothing);
+    const refused = [{ name: 'a.jsonl', faults: [expect.stringMatching(/^line 1: covers: begins at/)] }];
+    expect(await matched(NOW - 800 * DAY, NOW - DAY / 2, NOW)).toMatchObject({ refusedStatements: refused });
+  });
+
+  test('came when they were put down, whatever time a copy has kept', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'holdfast-put-down-'));
+    const begun = Date.now();
+    writeFileSync(join(folder, 'a.csv'), 'kind');
+    utimesSync(join(folder, 'a.csv'), 1, 1);
+    const [one] = (await statementsIn(folder)?.()) ?? [];
+    rmSync(folder, { recursive: true });
+    expect(one).toMatchObject({ name: 'a.csv', text: 'kind' });
+    expect(one?.changed).toBeGreaterThan(begun - 1_000);
   });
 });
