@@ -41,7 +41,7 @@ export async function rowsOfPayment(deps: ActivityDeps, paymentId: string, flow:
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
       const isFinal = error.failureType === FAILURE_TYPES.notFound;
-      answer = { why: error.message, isFinal };
+      answer = { why: error.message, isFinal, isAbsent: isFinal };
       if (!isFinal) break;
     }
   }

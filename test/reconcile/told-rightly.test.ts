@@ -3,7 +3,7 @@ import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import { type Finding, findingWorkflowId, type FlowFacts } from '../../src/contract/reconcile.js';
 import { TRANSACTION_KINDS } from '../../src/contract/records.js';
 import type { Row } from '../../src/domain/reconcile/match.js';
-import { reconcileStatement } from '../../src/domain/reconcile/reconcile.js';
+import { type Answer, reconcileFlow, reconcileStatement } from '../../src/domain/reconcile/reconcile.js';
 import { action, DAY, flow, iso, NOW, portOf, row, THEN } from './in-memory-port.js';
 
 async function findings(rows: Row[], flows: FlowFacts[], known: Record<string, string[]> = {}): Promise<Finding[]> {
@@ -106,5 +106,26 @@ describe('an acknowledgement is of one difference', () => {
     expect(await idOf({ ...line, settled: THEN + DAY })).toBe(first);
     expect(await idOf({ ...line, created: THEN + DAY })).not.toBe(first);
     expect(await idOf({ ...line, created: undefined, settled: THEN + DAY })).not.toBe(first);
+  });
+});
+
+describe('a payment that the service does not have', () => {
+  const absent = { why: 'no such payment', isFinal: true, isAbsent: true };
+  const asked = async (one: FlowFacts, answer: Answer = absent) =>
+    await reconcileFlow(one, async () => answer, portOf([one]), { windowMs: DAY, now: NOW });
+
+  test('is money that is not there, if its flow says that it is', async () => {
+    const { findings: made, unanswered } = await asked(flow());
+    expect(made).toMatchObject([{ kind: 'flowWithoutMoney', subject: 'tx-1', source: 'service' }]);
+    expect(unanswered).toBeUndefined();
+  });
+
+  test('is none if its flow has ended without money, is open or was stopped, or the service only could not say', async () => {
+    const declined = flow({ status: 'declined' }, { status: 'declined' });
+    expect(await asked(declined)).toEqual({ findings: [], isAsked: true });
+    expect(await asked(flow({ state: 'open' }))).toMatchObject({ findings: [], unanswered: expect.any(String) });
+    expect(await asked(flow({ state: 'stopped' }))).toMatchObject({ findings: [{ kind: 'unfollowed' }] });
+    const noLists = { why: 'it offers no lists', isFinal: true };
+    expect(await asked(flow(), noLists)).toMatchObject({ findings: [], unanswered: expect.any(String) });
   });
 });

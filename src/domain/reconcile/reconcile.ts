@@ -49,8 +49,11 @@ async function addFlowsOf(rows: readonly Row[], flows: Map<string, FlowFacts>, p
   for (const flow of await port.flowsOfPayments([...new Set(nobodys)])) flows.set(flow.workflowId, flow);
 }
 
-/** The rows of the service's answer about a payment, or why there are none. `isFinal`: asking again changes nothing. */
-export type Answer = { rows: readonly Row[] } | { why: string; isFinal: boolean };
+/**
+ * The rows of the service's answer about a payment, or why there are none. `isFinal`: asking again changes nothing.
+ * `isAbsent`: the service has no such payment.
+ */
+export type Answer = { rows: readonly Row[] } | { why: string; isFinal: boolean; isAbsent?: boolean };
 
 interface Reconciled {
   findings: Finding[];
@@ -79,6 +82,8 @@ export async function reconcileFlow(
   const rows: Row[] = [];
   for (const paymentId of payments) {
     const answer = await ask(paymentId, flow);
+    // Then a flow that has ended with money of it is wrong, or the service is.
+    if ('why' in answer && answer.isAbsent === true && flow.state === 'ended') continue;
     if ('why' in answer) {
       const why = `payment ${paymentId} could not be read (${answer.why})`;
       // What can be read tomorrow is no difference today.
