@@ -129,3 +129,16 @@ describe('a payment that the service does not have', () => {
     expect(await asked(flow(), noLists)).toMatchObject({ findings: [], unanswered: expect.any(String) });
   });
 });
+
+test('a second hold of a payment is found although the first one was voided', async () => {
+  const holds = ['auth-1', 'auth-2'].map((id, at) =>
+    row({ kind: 'authorization', transactionId: id, created: THEN + at }),
+  );
+  const released = row({ kind: 'void', transactionId: 'void-1', amount: undefined });
+  const own = flow(
+    { type: WORKFLOW_TYPES.authorizeAndCapture, status: 'voided' },
+    { status: 'voided', authorizationId: 'auth-1', transactionId: 'void-1' },
+  );
+  expect(await found([...holds, released], [own])).toEqual(['moneyTwice auth-2']);
+  expect(await found([...holds, released, { ...released, transactionId: 'void-2' }], [own])).toEqual([]);
+});

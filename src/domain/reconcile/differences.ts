@@ -75,9 +75,7 @@ function ofRows(matched: Match, frame: Frame): Finding[] {
   const found: Finding[] = [];
   const known = new Set(matched.rows.filter((row) => isKnown(row, matched.flowsOf(row), frame)));
   const twins = groupedByIntent([...matched.pairs.map(({ row }) => row), ...known]);
-  const released = new Set<string | undefined>(
-    [...matched.pairs.map(({ row }) => row), ...matched.rows].map(releasedBy),
-  );
+  const released = releasedPayments([...matched.pairs.map(({ row }) => row), ...matched.rows]);
   const names = new Map<string, number>();
   for (const row of matched.rows) {
     // A void moves no money: what it has not released shows as a hold.
@@ -104,8 +102,15 @@ function nameOfLine({ reconciliationId, kind, amount, currency, created, settled
   return [reconciliationId, kind, amount, currency, ...(time === undefined ? [] : [iso(time)])].join('-');
 }
 
-function releasedBy({ kind, status, paymentId }: Row): string | undefined {
-  return kind === 'void' && status === 'Succeed' ? paymentId : undefined;
+/** Payments with a void for each of their holds: with fewer one of them is still held. */
+function releasedPayments(rows: readonly Row[]): Set<string> {
+  const left = new Map<string, number>();
+  for (const { kind, status, paymentId } of rows) {
+    if (status !== 'Succeed' || paymentId === undefined) continue;
+    const by = kind === 'authorization' ? 1 : kind === 'void' ? -1 : 0;
+    left.set(paymentId, (left.get(paymentId) ?? 0) + by);
+  }
+  return new Set([...left].filter(([, holds]) => holds <= 0).map(([paymentId]) => paymentId));
 }
 
 /** A flow knows of the transaction, and not as one that has failed. */
