@@ -9,8 +9,8 @@ const RETRYABLE: Readonly<Record<Exclude<DeclineKind, 'unknown'>, Retryable>> = 
 
 /** The schemes forbid another try of such a card: no table of a unit counts for it. */
 const FOR_GOOD = new Set(['lost_stolen_card', 'transaction_denied_by_cardholder']);
-/** Providers have names of their own for the same, which nobody has listed. */
-const SAYS_FOR_GOOD = /lost|stolen|pick_?up/;
+/** Providers have names of their own for the same, which nobody has listed. A lost connection is none. */
+const SAYS_FOR_GOOD = /stolen|pick_?up|^lost(?:_card|_or_|$)|card_(?:\w+_)?lost/;
 
 /** Sub-categories that say something about the card, whatever category they come with. */
 const SUB_CATEGORIES: ReadonlyMap<string, DeclineKind> = new Map([['invalid_card_cvv', 'hard']]);
@@ -51,7 +51,7 @@ export function retryableBy(
   consents = false,
   table: DeclineTable = {},
 ): Retryable {
-  if (subCategory !== undefined && FOR_GOOD.has(subCategory)) return 'newCard';
+  if (subCategory !== undefined && isForGood(subCategory)) return 'newCard';
   const known: DeclineKind =
     (subCategory === undefined ? undefined : kindIn(table.subCategories, SUB_CATEGORIES, subCategory)) ??
     (category === NOT_JUDGED ? 'soft' : kindIn(table.categories, CATEGORIES, category)) ??

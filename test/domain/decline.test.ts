@@ -105,6 +105,18 @@ describe('a table of a business unit', () => {
     expect([...DECLINE_CATEGORIES, 'a_category_of_tomorrow'].toSorted()).toEqual([...FINAL_CATEGORIES].toSorted());
   });
 
+  test.each(['stolen_card', 'pickup_card', 'pick_up_card', 'lost_card', 'card_lost', 'lost', 'card_reported_lost'])(
+    'a provider’s own name for it, %s, is for good as well',
+    (sub) => {
+      for (const category of FINAL_CATEGORIES) expect(said({ unknown: 'soft' }, category, sub)).toBe('newCard');
+    },
+  );
+
+  test('a connection that was lost is no lost card', () => {
+    expect(said({}, 'provider_error', 'connection_lost')).toBe('newReference');
+    expect(said({}, 'provider_network_error', 'lost_connection')).toBe('newReference');
+  });
+
   test('of any content lets no card be tried again that is lost, stolen or denied by its holder, nor a first one on file', () => {
     const kinds = fc.constantFrom(...DECLINE_KINDS);
     const anyTable: fc.Arbitrary<DeclineTable> = fc.record({
