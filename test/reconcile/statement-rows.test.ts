@@ -121,6 +121,12 @@ describe('a statement that can not be used', () => {
       { transaction_id: 'tx-1 ' },
       'transaction_id must not be empty, nor begin or end with a space',
     ],
+    ['a status under another name', { Status: 'Failed', status: undefined }, '"Status" is no field: write status'],
+    [
+      'an id under another name',
+      { reconciliation_id: undefined, reconciliationId: 'order-1' },
+      '"reconciliationId" is no field: write reconciliation_id',
+    ],
     ['an id that is no text', { payment_id: 17 }, 'payment_id must be a text'],
     ['a local time', { created: '2027-01-31 10:00' }, 'created "2027-01-31 10:00" is no instant with Z or an offset'],
     ['a day as a time', { settled: '2027-01-31' }, 'settled "2027-01-31" is no instant'],
@@ -156,6 +162,9 @@ describe('a statement that can not be used', () => {
   test('as CSV is told the line of the file too', () => {
     const csv = text(`# ${HEADER}`, 'kind,amount,currency,transaction_id', 'charge,1,USD,tx-1', 'charge,1.5,USD,tx-2');
     expect(faultsOf(csv)).toEqual(['line 4: amount must be a number of minor units']);
+    expect(faultsOf(text(`# ${HEADER}`, 'kind,amount,currency,amount', 'charge,1,USD,2'))).toEqual([
+      'line 2: column "amount" stands twice',
+    ]);
     expect(faultsOf(text('kind,amount', 'charge,1,USD'), COVERS)).toEqual([expect.stringMatching(/^line 2: .*Length/)]);
     expect(faultsOf(text('kind', '"charge'), COVERS)).toEqual([expect.stringMatching(/^line \d: .*Quote/)]);
   });

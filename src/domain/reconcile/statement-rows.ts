@@ -148,7 +148,7 @@ function csvLines(source: string): Lines {
   const header = mark?.slice(1).trim();
   try {
     const records: unknown = parseCsv(mark === undefined ? source : rest, {
-      columns: true,
+      columns: onceEach,
       info: true,
       trim: true,
       skip_empty_lines: true,
@@ -168,6 +168,13 @@ function csvLines(source: string): Lines {
       faults: [`line ${lines + offset}: ${message.replace(/ on line \d+|at line \d+/g, '')}`],
     };
   }
+}
+
+/** Of two columns with one name the last would count. */
+function onceEach(names: string[]): string[] {
+  const twice = names.find((name, at) => name !== '' && names.indexOf(name) < at);
+  if (twice !== undefined) throw new Error(`column ${show(twice)} stands twice`);
+  return names;
 }
 
 /** An empty cell is none. */
@@ -192,8 +199,11 @@ function headerOf(
 function rowOf(value: object | undefined): { row: Row } | { faults: string[] } {
   if (value === undefined) return { faults: ['is no JSON object'] };
   const parsed = rowSchema.safeParse(value);
-  if (!parsed.success)
-    return { faults: parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`) };
+  const misspelt = Object.keys(value).flatMap((name) => misspellingOf(name, value));
+  if (!parsed.success || misspelt.length > 0) {
+    const issues = parsed.error?.issues ?? [];
+    return { faults: [...misspelt, ...issues.map(({ path, message }) => `${path.join('.')} ${message}`)] };
+  }
   const { kind, status, currency, created, settled, amount_decimal: decimal } = parsed.data;
   const { reconciliation_id: reconciliationId, payment_id: paymentId, transaction_id: transactionId } = parsed.data;
   const faults: string[] = [];
@@ -204,6 +214,15 @@ function rowOf(value: object | undefined): { row: Row } | { faults: string[] } {
   return {
     row: { kind, status, amount, currency, reconciliationId, paymentId, transactionId, created, settled },
   };
+}
+
+const bare = (name: string): string => name.toLowerCase().replace(/[^a-z]/g, '');
+const FIELDS = new Map(Object.keys(rowSchema.shape).map((name) => [bare(name), name]));
+
+/** Left alone like any further field, a `Status` would be missing: what has failed would count as money. */
+function misspellingOf(name: string, line: object): string[] {
+  const field = FIELDS.get(bare(name));
+  return field === undefined || Object.hasOwn(line, field) ? [] : [`${show(name)} is no field: write ${field}`];
 }
 
 function amountOf(
