@@ -142,3 +142,10 @@ test('a second hold of a payment is found although the first one was voided', as
   expect(await found([...holds, released], [own])).toEqual(['moneyTwice auth-2']);
   expect(await found([...holds, released, { ...released, transactionId: 'void-2' }], [own])).toEqual([]);
 });
+
+test('a transaction under another id than the flow names is not taken for it because the sum is the same', async () => {
+  expect(await found([row({ transactionId: 'tx-7' })], [flow()])).toEqual([
+    'moneyWithoutFlow tx-7',
+    'flowWithoutMoney tx-1',
+  ]);
+});

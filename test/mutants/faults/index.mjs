@@ -8,6 +8,7 @@ import { DETAIL_FAULTS } from './flow-details.mjs';
 import { FLOW_FAULTS } from './flows-and-evidence.mjs';
 import { NOTIFICATION_FAULTS } from './notifications.mjs';
 import { PAYLOAD_FAULTS } from './payloads.mjs';
+import { RECONCILE_FAULTS } from './reconcile.mjs';
 import { RESET_HOLD_FAULTS } from './resets-of-holds.mjs';
 import { RESTORE_FAULTS } from './restores.mjs';
 import { SETTLING_FAULTS } from './settling.mjs';
@@ -35,6 +36,7 @@ export const FAULTS = [
   ...PAYLOAD_FAULTS,
   ...SETTLING_FAULTS,
   ...SUM_FAULTS,
+  ...RECONCILE_FAULTS,
   ...BILLED_THROUGH_FAULTS,
   ...BILLING_FAULTS,
   ...BILLING_FLOW_FAULTS,
