@@ -79,6 +79,7 @@ function durableSurface(): object {
       memo: reconcile.FINDING_MEMO,
       kinds: reconcile.FINDING_KINDS,
       findings: reconcile.FINDING_KINDS.map((kind) => reconcile.findingWorkflowId({ kind, subject: ID })),
+      otherSum: reconcile.findingWorkflowId({ kind: 'otherAmount', subject: ID, amount: 1_095, currency: 'USD' }),
       activities: Object.keys(createReconcileActivities(none)).toSorted(),
     },
     keys: KEYED_OPERATIONS.map((operation) => idempotencyKey('payment-order-1001', operation, 1)),
