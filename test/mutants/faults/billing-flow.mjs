@@ -270,4 +270,22 @@ export const BILLING_FLOW_FAULTS = [
     to: 'else return giveUp(',
     tests: ['test/simulation/rules/dunning.test.ts'],
   },
+  {
+    name: 'old-end-holds-for-an-earlier-interval',
+    rule: 'billing commands',
+    promise: 'Nothing is billed beyond an end that was set later, whatever its interval was when it came due.',
+    file: 'src/domain/billing-calendar.ts',
+    from: 'plan: withEnd(before.plan, end) }',
+    to: 'plan: before.plan }',
+    tests: ['test/simulation/rules/changed-terms.test.ts'],
+  },
+  {
+    name: 'stated-decline-uses-up-no-try',
+    rule: 'dunning',
+    promise: 'A decline that a person states counts for the limits of its card.',
+    file: 'workflows/billing/execute-on-bill.ts',
+    from: "if (step?.do === 'block') noteDecline(",
+    to: "if (step?.do === 'nothing') noteDecline(",
+    tests: ['test/simulation/rules/declines-of-a-unit.test.ts'],
+  },
 ];

@@ -86,8 +86,8 @@ export const WINDOW_FAULTS = [
     rule: 'money rule 4',
     promise: 'The server itself ends the retries of a POST when its window closes.',
     file: 'workflows/policies.ts',
-    from: 'scheduleToCloseTimeout: ms,',
-    to: "scheduleToCloseTimeout: '24 hours',",
+    from: 'scheduleToCloseTimeout: ms,\n    priority: { priorityKey: priority',
+    to: "scheduleToCloseTimeout: '24 hours',\n    priority: { priorityKey: priority",
     tests: ['test/simulation/rules/windows.test.ts'],
   },
   {
