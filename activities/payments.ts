@@ -7,6 +7,7 @@ import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import type { PaymentRecord } from '../src/contract/records.js';
 import { longestDeadline } from '../src/domain/hold.js';
 import { createUntil, mayBeLost, paymentOfStatement, whySentBefore } from './after-restore.js';
+import { refusePaymentIfBraked } from './brakes.js';
 import { type ActivityDeps, whyNoCards, readCall } from './read-call.js';
 import { paymentRecord, readPaymentRecord } from './records.js';
 import { withReferenceClaimed } from './reference-book.js';
@@ -26,14 +27,16 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
   const record = await sendKeyedPost<PaymentRecord>(
     deps,
     { ...underUnit, postUntil: createUntil(deps, call.postUntil) },
-    (provider, options) =>
-      withReferenceClaimed(deps, underUnit, async () => ({
+    async (provider, options) => {
+      await refusePaymentIfBraked(deps, underUnit, call.businessUnit);
+      return await withReferenceClaimed(deps, underUnit, async () => ({
         // Not set for an adopted payment: it may come from a worker with another app id.
         ...(madeUnder !== undefined && { madeUnder }),
         ...paymentRecord(
           await provider.createPayment({ ...call.payment, additionalDetails: call.additionalDetails }, options),
         ),
-      })),
+      }));
+    },
     () => paymentMadeBefore(deps, call),
   );
   return {

@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { CardCap, DeclineTable } from '../src/contract/declines.js';
 import type { EnginePort } from '../src/contract/engine-port.js';
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
+import type { Brake } from '../src/contract/brakes.js';
 import type { ReferenceBook } from '../src/contract/reference-book.js';
 import type { LostTime } from '../src/domain/lost-time.js';
 import type { Statement } from '../src/domain/statement.js';
@@ -49,6 +50,8 @@ export interface ActivityDeps {
   engine: EnginePort;
   /** undefined: none is configured, and references are unique as long as Temporal keeps their flows. */
   referenceBook?: ReferenceBook | undefined;
+  /** The brake of a business unit, as this worker knows it now; undefined: it has none. */
+  brakeOf?: ((businessUnit: string) => Brake | undefined) | undefined;
   /** Whether a start with an unencrypted input is refused. */
   refusesClear?: boolean;
   /** undefined: nothing was restored. */

@@ -4,6 +4,8 @@ import { ProviderError } from '../src/provider/index.js';
 
 /** `operation` of an error that comes from the reference book and not from the service. */
 export const REFERENCE_BOOK = 'referenceBook';
+/** `operation` of an error by which a brake has kept a POST from being sent. */
+export const BRAKE = 'brake';
 
 /** Failure type, and whether the same request may be sent again unchanged. */
 export interface Classification {
@@ -96,8 +98,8 @@ function failure(
   return ApplicationFailure.create({
     type: classification.type,
     message,
-    // The flow shows that it waits for the book, and sends again by itself.
-    nonRetryable: !classification.retryable || details.referenceBook !== undefined,
+    // The flow shows that it waits for the book or a release, and sends again by itself.
+    nonRetryable: !classification.retryable || details.referenceBook !== undefined || details.braked === true,
     details: [details],
     ...(classification.retryable && delay !== undefined && { nextRetryDelay: delay }),
   });
@@ -111,6 +113,7 @@ function present(error: ProviderError): Omit<FailureDetails, 'mayHaveLeft'> {
     ...(error.description !== undefined && { description: error.description }),
     ...(error.moreInfo !== undefined && { moreInfo: error.moreInfo }),
     ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+    ...(error.operation === BRAKE && { braked: true as const }),
     ...(error.operation === REFERENCE_BOOK && {
       referenceBook: error.failureType === FAILURE_TYPES.referenceConflict ? 'taken' : 'unreachable',
     }),

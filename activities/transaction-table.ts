@@ -7,6 +7,7 @@ import type { TransactionTable } from './transactions.js';
 export const TRANSACTIONS: TransactionTable<TransactionOperations> = {
   Authorization: {
     plural: 'Authorizations',
+    stoppedAs: () => 'payments',
     tellsOfRestore: true,
     post: (provider, call, options) => {
       const { authorizationType } = call.authorization;
@@ -22,6 +23,7 @@ export const TRANSACTIONS: TransactionTable<TransactionOperations> = {
   },
   Charge: {
     plural: 'Charges',
+    stoppedAs: () => 'payments',
     getIsNamed: true,
     post: (provider, call, options) =>
       provider.createCharge(call.paymentId, cardRequest(call, call.charge), fromBuyer(options, call.charge)),
@@ -31,6 +33,7 @@ export const TRANSACTIONS: TransactionTable<TransactionOperations> = {
   },
   Capture: {
     plural: 'Captures',
+    stoppedAs: ({ atDeadline }) => (atDeadline === true ? undefined : 'captures'),
     amountOf: ({ capture }) => capture.amount,
     post: (provider, call, options) =>
       provider.createCapture(call.paymentId, { ...call.capture, ...references(call) }, options),
@@ -40,6 +43,7 @@ export const TRANSACTIONS: TransactionTable<TransactionOperations> = {
   },
   Void: {
     plural: 'Voids',
+    stoppedAs: ({ toReauthorize }) => (toReauthorize === true ? 'payments' : undefined),
     post: (provider, call, options) =>
       provider.createVoid(call.paymentId, { additionalDetails: call.additionalDetails }, options),
     get: (provider, ...where) => provider.getVoid(...where),
@@ -48,6 +52,7 @@ export const TRANSACTIONS: TransactionTable<TransactionOperations> = {
   },
   Refund: {
     plural: 'Refunds',
+    stoppedAs: () => 'refunds',
     amountOf: ({ refund }) => refund.amount,
     post: (provider, call, options) =>
       provider.createRefund(call.paymentId, { ...call.refund, ...references(call) }, options),
@@ -57,6 +62,7 @@ export const TRANSACTIONS: TransactionTable<TransactionOperations> = {
   },
   Credit: {
     plural: 'Credits',
+    stoppedAs: () => 'payments',
     post: (provider, call, options) => provider.createCredit(call.paymentId, cardRequest(call, call.credit), options),
     get: (provider, ...where) => provider.getCredit(...where),
     list: (provider, ...where) => provider.listCredits(...where),

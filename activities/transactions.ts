@@ -6,6 +6,7 @@ import type {
   GetTransactionCall,
   ListTransactionsCall,
 } from '../src/contract/activity-calls.js';
+import type { Stoppable } from '../src/contract/brakes.js';
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import type { TransactionRecord } from '../src/contract/records.js';
 import { findOurs, type Search } from '../src/domain/ownership.js';
@@ -18,6 +19,7 @@ import {
   type TransactionOptions,
 } from '../src/provider/index.js';
 import { mayBeLost } from './after-restore.js';
+import { refuseIfBraked } from './brakes.js';
 import type { ActivityTable } from './build-activities.js';
 import { findSentBefore } from './engine-calls.js';
 import { type ActivityDeps, type UnitTerms, readCall, readOptions } from './read-call.js';
@@ -30,6 +32,8 @@ interface TransactionRow<Operation extends TransactionOperation = TransactionOpe
   getIsNamed?: true;
   /** Its record says whether a restore may have lost what was done: the flow believes it without another look otherwise. */
   tellsOfRestore?: true;
+  /** What a brake must stop to stop the call; undefined: none stops it. */
+  stoppedAs?(call: Operation['call']): Stoppable | undefined;
   /** The amount that the call names, for a service that may ignore it. */
   amountOf?(call: Operation['call']): number | undefined;
   post(
@@ -86,6 +90,8 @@ async function sendTransaction(
     call,
     async (provider, options) => {
       await refusePart(provider, call, row.amountOf?.(call), terms);
+      const stoppedAs = row.stoppedAs?.(call);
+      if (stoppedAs !== undefined) refuseIfBraked(deps, call.businessUnit, stoppedAs);
       const answer = await row.post(provider, call, { ...options, currency: call.currency });
       return row.record(answer.data, answer.requestId, terms);
     },

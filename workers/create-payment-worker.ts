@@ -11,7 +11,7 @@ import {
 } from '@temporalio/worker';
 import { createBillingActivities } from '../activities/billing.js';
 import { createReconcileActivities, type ReconcileDeps } from '../activities/reconcile.js';
-import { createActivities, type Restored, type UnitTerms } from '../activities/index.js';
+import { type ActivityDeps, createActivities, type Restored, type UnitTerms } from '../activities/index.js';
 import { type BulkheadOptions, placesOf, withBulkheads, type UnitObserver } from '../activities/bulkhead.js';
 import { createEnginePort } from '../src/client/engine-port.js';
 import { createReconcilePort } from '../src/client/reconcile-port.js';
@@ -67,6 +67,8 @@ interface PaymentWorkerDeps {
   callsPerSecond?: number | undefined;
   /** Keeps references unique for ever. Default: there is none. */
   referenceBook?: ReferenceBook | undefined;
+  /** Which units are braked. Default: none. */
+  brakeOf?: ActivityDeps['brakeOf'];
   /** Is told of units whose service is slow or failing. */
   observer?: UnitObserver;
   /** How merchants are told of flows; undefined: not at all. */
@@ -176,6 +178,7 @@ function activitiesOf(deps: PaymentWorkerDeps, { workflowTasks, regularCalls, lo
     reconcile: createReconcilePort(deps.client),
     statements: deps.statements,
     referenceBook: deps.referenceBook,
+    brakeOf: deps.brakeOf,
     refusesClear: deps.refusesClear ?? false,
     restored: deps.restored,
     notifications: deps.notifications,

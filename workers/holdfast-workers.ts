@@ -22,6 +22,7 @@ import { type OpenReferenceBook, openReferenceBook } from './reference-book.js';
 import { statementsIn } from './statements.js';
 import { refuseToBill, restoredOf, stopBillingInTime } from './restored.js';
 import { reportUnits } from './unit-metrics.js';
+import { type WatchedBrakes, watchBrakes } from './brakes.js';
 
 export type { OwnWorker } from './own-worker.js';
 
@@ -60,13 +61,14 @@ export async function createWorkers({ own, signal }: HoldfastWorkersOptions) {
   const stopping = signal ?? new AbortController().signal;
   // The merchant's process decides itself what to do about a namespace that is not right.
   const waiting = { connecting: logReasons(logger), checking: refuseFaults };
-  const { engine, dataConverter, referenceBook } = await connectChecked(config, { logger, stopping, ...waiting });
+  const checked = await connectChecked(config, { logger, stopping, ...waiting });
+  const { engine, dataConverter } = checked;
   const { namespace } = engine.client.options;
   const holdfast = new HoldfastClient(engine.client);
   const workers: Worker[] = [];
   const forOwn = ownDataConverter(dataConverter);
   try {
-    workers.push(...(await workersOf(config, logger, { engine, dataConverter, referenceBook })));
+    workers.push(...(await workersOf(config, logger, checked)));
     if (own !== undefined) workers.push(await createOwnWorker(own, engine, forOwn, config.stopSeconds * 1_000));
   } catch (error) {
     await endUnused(workers);
@@ -132,6 +134,7 @@ interface Checked {
   engine: EngineConnections;
   dataConverter: ReturnType<typeof createDataConverter>;
   referenceBook: OpenReferenceBook | undefined;
+  brakes: WatchedBrakes;
 }
 
 /**
@@ -148,12 +151,15 @@ export async function connectChecked(
   const engine = await connectEngine(dataConverter, stopping, connecting);
   try {
     await awaitNamespace(engine, config.environment, { logger, stopping, waiting: checking });
+    const businessUnits = config.businessUnits.keys();
+    const brakes = await watchBrakes(engine.client, { logger, businessUnits, stopping, waiting: connecting });
     const referenceBook = await openReferenceBook(config, engine.client.options.namespace, logger);
     const close = async (): Promise<void> => {
+      await brakes.close();
       await engine.close();
       await referenceBook?.close();
     };
-    return { engine: { ...engine, close }, dataConverter, referenceBook };
+    return { engine: { ...engine, close }, dataConverter, referenceBook, brakes };
   } catch (error) {
     await engine.close();
     throw error;
@@ -164,7 +170,7 @@ export async function connectChecked(
 export async function workersOf(
   config: Config,
   logger: Logger,
-  { engine, dataConverter, referenceBook }: Checked,
+  { engine, dataConverter, referenceBook, brakes }: Checked,
 ): Promise<Worker[]> {
   const { taskQueues, billingCallsPerSecond, paymentsCallsPerSecond } = config;
   const bundlePath = builtBundlePath();
@@ -176,6 +182,7 @@ export async function workersOf(
     units: unitTerms(config),
     limits: rateLimits(config),
     referenceBook,
+    brakeOf: (unit: string) => brakes.brakeOf(unit),
     restored: restoredOf(config),
     refusesClear: config.plainPayloads === 'refuse',
     stopMs: config.stopSeconds * 1_000,

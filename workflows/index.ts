@@ -1,6 +1,7 @@
-/** The exported names are the registered workflow types (see `src/contract/names.ts` and `reconcile.ts`). */
+/** The exported names are the registered workflow types (see `src/contract/names.ts`, `reconcile.ts` and `brakes.ts`). */
 export { analyseRisk } from './analyse-risk.js';
 export { authorizeAndCapture } from './authorize-and-capture.js';
+export { brakes } from './brakes.js';
 export { listCards, removeCard } from './cards.js';
 export { charge } from './charge.js';
 export { credit } from './credit.js';

@@ -16,6 +16,14 @@ import type {
 import type { SentNotifications } from '../src/contract/notifications.js';
 import type { ParkedEventStatus } from '../src/contract/parked-event.js';
 import {
+  BRAKE_UPDATE,
+  type BrakeRequest,
+  type Brakes,
+  type BrakesAfter,
+  RELEASE_UPDATE,
+  type ReleaseRequest,
+} from '../src/contract/brakes.js';
+import {
   ACKNOWLEDGE_UPDATE,
   type Acknowledge,
   type AcknowledgedFinding,
@@ -51,7 +59,7 @@ export const transactionEventSignal = defineSignal<[unknown]>(SIGNAL_NAMES.trans
 export const notifySignal = defineSignal<[unknown]>(SIGNAL_NAMES.notify);
 export const moveOnSignal = defineSignal(SIGNAL_NAMES.moveOn);
 /** What flows of all types answer to query `status`. */
-export type AnyStatus = FlowStatus | ParkedEventStatus | FindingStatus | ReconcileStatus;
+export type AnyStatus = FlowStatus | ParkedEventStatus | FindingStatus | ReconcileStatus | Brakes;
 export const statusQuery = defineQuery<AnyStatus>(QUERY_NAMES.status);
 export const explainQuery = defineQuery<string>(QUERY_NAMES.explain);
 export const notificationsQuery = defineQuery<SentNotifications>(QUERY_NAMES.notifications);
@@ -66,6 +74,8 @@ export const billNowUpdate = defineUpdate<SubscriptionAnswer, [BillNow]>(UPDATE_
 export const refundPeriodUpdate = defineUpdate<SubscriptionAnswer, [RefundPeriod]>(UPDATE_NAMES.refundPeriod);
 
 export const acknowledgeUpdate = defineUpdate<AcknowledgedFinding, [Acknowledge]>(ACKNOWLEDGE_UPDATE);
+export const brakeUpdate = defineUpdate<BrakesAfter, [BrakeRequest]>(BRAKE_UPDATE);
+export const releaseUpdate = defineUpdate<BrakesAfter, [ReleaseRequest]>(RELEASE_UPDATE);
 
 /** Continues the trace that the event carries. Writes nothing to the history. */
 export function noteEvent({ hash, eventType, traceparent }: TransactionEvent): void {

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { RETENTION_DAYS } from '../client/set-up-namespace.js';
 import { PAYMENT_STATUSES, WAITING_FOR } from '../contract/statuses.js';
+import { addBrakeCommands, type BrakesRequest } from './brake-arguments.js';
 import { addDeployCommands, type DeployRequest } from './deploy-arguments.js';
 import { addReconcileCommands, type ReconcileRequest } from './reconcile-arguments.js';
 import { UsageError } from './errors.js';
@@ -22,6 +23,7 @@ export type Request =
   | { command: 'events replay'; json: boolean; events: readonly string[] | EventOptions }
   | NotificationRequest
   | ReconcileRequest
+  | BrakesRequest
   | DeployRequest;
 
 export type EventOptions = ListEventsOptions & { limit: number };
@@ -194,6 +196,7 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
       ask({ command: 'setup', json: json(), retentionDays });
     });
   addNotificationCommands(program, events, { instantOf, json, ask, faults });
+  addBrakeCommands(program, { json, faults, ask });
   addDeployCommands(program, { text, wholeOf, json, ask });
 }
 

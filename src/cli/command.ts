@@ -1,5 +1,6 @@
 import { ConfigError } from '../config/index.js';
 import { parseRequest, type Request } from './arguments.js';
+import { runBrakes } from './brakes.js';
 import { drainBuild } from './deploy-drain.js';
 import { showDeployment } from './deploy-status.js';
 import { openEngine, type Engine, type Surroundings } from './engine.js';
@@ -76,6 +77,9 @@ const KEYS = {
   'reconcile run': 'needed',
   'reconcile list': 'ifThere',
   'reconcile ack': 'needed',
+  brake: 'needed',
+  release: 'needed',
+  brakes: 'needed',
 } as const satisfies Record<FlowRequest['command'], 'needed' | 'ifThere' | 'notNeeded'>;
 
 async function answer(request: FlowRequest, options: CommandOptions): Promise<number> {
@@ -117,6 +121,10 @@ async function run(engine: Engine, request: FlowRequest, options: CommandOptions
     case 'reconcile list':
     case 'reconcile ack':
       return await runReconcile(engine, request, options);
+    case 'brake':
+    case 'release':
+    case 'brakes':
+      return await runBrakes(engine, request, options);
     case 'redrive':
       return await redrive(engine, request, options);
     case 'subscriptions import':

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { BRAKES_WORKFLOW } from '../contract/brakes.js';
 import { NOTIFICATIONS_WORKFLOW, WORKFLOW_TYPES } from '../contract/names.js';
 
 /** Filters of `list`. Empty lists and false mean: any. */
@@ -11,6 +12,8 @@ export interface ListOptions {
   limit: number;
 }
 
+/** Open for ever, and nobody waits for them. */
+const NOT_LISTED = [NOTIFICATIONS_WORKFLOW, BRAKES_WORKFLOW];
 const PARKED = `WorkflowType = '${WORKFLOW_TYPES.parkedEvent}'`;
 /** Both task queues start with this prefix. The namespace may also contain workflows of other applications. */
 export const OURS = 'TaskQueue STARTS_WITH "holdfast"';
@@ -20,7 +23,11 @@ export const OURS = 'TaskQueue STARTS_WITH "holdfast"';
  * A terminated flow counts as stuck, because nothing follows its money.
  */
 export function visibilityQuery(options: ListOptions, now: Date): string {
-  const clauses = [OURS, `WorkflowType != '${NOTIFICATIONS_WORKFLOW}'`, 'ExecutionStatus != "ContinuedAsNew"'];
+  const clauses = [
+    OURS,
+    NOT_LISTED.map((type) => `WorkflowType != '${type}'`).join(' AND '),
+    'ExecutionStatus != "ContinuedAsNew"',
+  ];
   if (options.open) clauses.push('ExecutionStatus = "Running"');
   if (options.stuck) {
     clauses.push(

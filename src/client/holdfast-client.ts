@@ -44,6 +44,7 @@ import type { AnalyseRiskInput, RiskOutcome } from '../contract/risk.js';
 import type { SharedSchema } from '../contract/shared-schema.js';
 import type { SubscriptionInput } from '../contract/subscription.js';
 import type { SubscriptionAnswer, SubscriptionOutcome } from '../contract/subscription-commands.js';
+import { type BrakeCommands, brakeCommands } from './brakes.js';
 import { type AskableType, askFlow, type FlowOutcomes } from './ask-flow.js';
 import { runCardFlow, FlowCalls, type FlowRef, followTransaction } from './flow-calls.js';
 import { checkInput, checkSubscriptionInput, makeRequest } from './start-options.js';
@@ -66,12 +67,15 @@ export class HoldfastClient {
   readonly #client: Client;
   readonly #deadlines: Deadlines;
   readonly #calls: FlowCalls;
+  /** The stop switch of business units. @throws HoldfastError `InvalidInput`, `EngineUnavailable` */
+  readonly brakes: BrakeCommands;
 
   /** `client` must carry Holdfast's data converter: see `connectHoldfast`. */
   constructor(client: Client) {
     this.#client = client;
     this.#deadlines = new Deadlines(client);
     this.#calls = new FlowCalls(client, this.#deadlines);
+    this.brakes = brakeCommands(client, this.#calls);
   }
 
   /**

@@ -82,6 +82,8 @@ export type {
   SubscriptionOutcome,
   SubscriptionView,
 } from '../contract/subscription-commands.js';
+export type { Brake, BrakeChange, BrakeRequest, Brakes, BrakesAfter, ReleaseRequest } from '../contract/brakes.js';
+export type { BrakeCommands } from './brakes.js';
 export type { SubscriptionInput } from '../contract/subscription.js';
 export type { TransactionCard, TransactionDetails, TransactionDocument, TransactionKind } from '../contract/records.js';
 export type { ConnectOptions } from './connect.js';

@@ -104,6 +104,8 @@ export interface CreateCreditCall extends CreateTransactionCall {
 export interface CreateCaptureCall extends CreateTransactionCall {
   /** Minor units; default the whole amount. Required from the payment's second capture on. */
   capture: { amount?: number };
+  /** Asked for by the deadline of the hold: no brake stops it. */
+  atDeadline?: true;
   /** Required: a payment may have several, and after a reset a single capture missing here would be adopted. */
   knownTransactionIds: string[];
 }
@@ -115,7 +117,10 @@ export interface CreateRefundCall extends CreateTransactionCall {
   knownTransactionIds: string[];
 }
 
-export type CreateVoidCall = Omit<CreateTransactionCall, 'reconciliationId'>;
+export interface CreateVoidCall extends Omit<CreateTransactionCall, 'reconciliationId'> {
+  /** It makes room for a new authorization, and a brake that stops that one stops it too: the hold would be lost. */
+  toReauthorize?: true;
+}
 
 /** Details for the risk provider beyond the payment itself. */
 interface RiskDetails {

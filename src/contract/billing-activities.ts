@@ -1,4 +1,5 @@
 import type { Declined } from './charge.js';
+import type { NotExecuted } from './outcome.js';
 import type { CardCap } from './declines.js';
 import type { FlowReading, RefundOfPayment, RefundReading } from './engine-port.js';
 import type { Dunning, Interval, MissedPeriods, OnGivenUp } from './subscription.js';
@@ -151,7 +152,8 @@ export interface Resumed {
 export type AttemptResult =
   /** `saidBy`: by a person's word, and so not counted yet by the table of its business unit. */
   | (Pick<Declined, 'status' | 'category' | 'retryable' | 'confirmed'> & { saidBy?: 'operator' })
-  | { status: 'succeeded' | 'notExecuted' | 'refused' | 'pending' | 'unknown' };
+  | { status: 'succeeded' | 'refused' | 'pending' | 'unknown' }
+  | Pick<NotExecuted, 'status' | 'braked'>;
 
 /**
  * What must come before the next attempt of the period. `outcome`: the last attempt's outcome. `confirmation`: an
@@ -176,8 +178,8 @@ export interface DunningState {
 export type DunningStep =
   | { do: 'nothing' }
   | { do: 'attempt' }
-  /** Retry not before `at` (epoch ms). A decline uses up an attempt, a fault does not. */
-  | { do: 'retry'; at: number; after: 'decline' | 'fault' }
+  /** Retry not before `at` (epoch ms). A decline uses up an attempt, a fault or a brake does not. */
+  | { do: 'retry'; at: number; after: 'decline' | 'fault' | 'brake' }
   /** No further attempt until this one is resolved, however long that takes. */
   | { do: 'block' }
   /** Waits as {@link Hold} says. The period is given up at `giveUpAt` (epoch ms) unless someone acts first. */

@@ -4,11 +4,13 @@ export const WORKER_COUNTERS = {
   captureDeadlineNear: 'holdfast_capture_deadline_near',
   notificationsGivenUp: 'holdfast_notifications_given_up',
   unitCallsHeldBack: 'holdfast_unit_calls_held_back',
+  brakesUnread: 'holdfast_brakes_unread',
   codecUndecodable: 'holdfast_codec_undecodable',
 } as const;
 
 export const WORKER_GAUGES = {
   unitCircuitOpen: 'holdfast_unit_circuit_open',
+  unitBraked: 'holdfast_unit_braked',
   deploymentVersions: 'holdfast_deployment_versions',
   referenceBookUnreachable: 'holdfast_reference_book_unreachable',
   findingsOpen: 'holdfast_findings_open',

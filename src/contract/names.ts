@@ -250,6 +250,8 @@ export interface FailureDetails {
    * reference.
    */
   referenceBook?: 'unreachable' | 'taken';
+  /** The business unit is braked: this attempt was not sent. */
+  braked?: true;
   /** Transactions that an earlier run may have made: until their origin is known, `notExecuted` is not allowed. */
   ambiguousIds?: string[];
   /** The call's business unit has endpoints for notifications. */

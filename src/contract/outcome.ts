@@ -88,6 +88,8 @@ export interface Declined extends OutcomeBase {
 export interface NotExecuted extends OutcomeBase {
   status: 'notExecuted';
   reason: string;
+  /** Its business unit was braked, and nothing of it had been sent. */
+  braked?: true;
   /** As in {@link Declined}. */
   nothingHeld?: true;
   evidence: Evidence;

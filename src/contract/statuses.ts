@@ -82,6 +82,8 @@ export const WAITING_FOR = [
   'credentials',
   /** The reference book can't be reached, so the payment is not sent. */
   'referenceBook',
+  /** The business unit is braked, and what was sent before may have moved money: reads go on. */
+  'brake',
   /** An operator must decide. */
   'operator',
   'nothing',

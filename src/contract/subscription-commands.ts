@@ -228,5 +228,6 @@ export interface SubscriptionAnswer extends SubscriptionBase {
   /** `changePlan` only: the first period under the new plan. */
   appliesFrom?: { period: number; date: string };
   /** `billNow` and `refundPeriod` only: state of the payment or refund. `confirmed: false`: money may have moved. */
-  result?: FinalStepOutcome | { status: string; reference?: string; currency?: string; confirmed?: false };
+  result?:
+    FinalStepOutcome | { status: string; reference?: string; currency?: string; confirmed?: false; brakedBy?: string };
 }

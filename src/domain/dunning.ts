@@ -47,7 +47,7 @@ export function afterAttempt(state: DunningState, result: AttemptResult, context
     case 'unknown':
       return inDoubt(state);
     case 'notExecuted':
-      return afterFault(free, context);
+      return result.braked === true ? afterBrake(free, context) : afterFault(free, context);
     case 'refused':
       return held(free, 'person', context);
     case 'declined':
@@ -69,7 +69,7 @@ export function afterPause({ state, step }: Decision, ms: number, context: Dunni
     return { state: held, step: { ...step, giveUpAt: periodEndsAt, cutShort: true } };
   }
   const since = scheduleOf(held);
-  if (step.do !== 'retry' || step.after === 'fault' || since === undefined) return { state: held, step };
+  if (step.do !== 'retry' || step.after !== 'decline' || since === undefined) return { state: held, step };
   // If the next bill leaves no room for the retry that was due, retry at once.
   const at = nextRetry(since, context.policy, context) ?? Math.max(step.at, context.now);
   return { state: held, step: { ...step, at } };
@@ -115,6 +115,17 @@ function afterFault(free: DunningState, context: DunningContext): Decision {
   // No issuer declined: the period stays unpaid and is reported, and the next one is billed.
   if (at === undefined) return { state, step: { do: 'giveUp', effect: 'continue' } };
   return { state: heldFor(state, at - context.now), step: { do: 'retry', at, after: 'fault' } };
+}
+
+/**
+ * Its business unit was braked: nothing was tried, and nothing is counted. At the end of the period the next bill takes
+ * over, unless every missed period is billed.
+ */
+function afterBrake(free: DunningState, { now, fraction, periodEndsAt }: DunningContext): Decision {
+  // Spread, because a release lets all of them go on.
+  const later = now + BRAKED_DELAY_MS + Math.floor((fraction * BRAKED_DELAY_MS) / 4);
+  const at = now < periodEndsAt ? Math.min(later, periodEndsAt) : later;
+  return { state: heldFor(free, at - now), step: { do: 'retry', at, after: 'brake' } };
 }
 
 function held(free: DunningState, hold: Exclude<Hold, 'outcome'>, context: DunningContext): Decision {
@@ -228,6 +239,7 @@ interface DunningClock {
 
 const HOUR_MS = 3_600_000;
 const FAULT_DELAYS_MS = [HOUR_MS / 4, HOUR_MS, 4 * HOUR_MS, 12 * HOUR_MS];
+const BRAKED_DELAY_MS = HOUR_MS;
 const DAILY_FAULTS = 14;
 const DAY_MS = 24 * HOUR_MS;
 /** Time to provide another card, even after a decline on the last retry day. */

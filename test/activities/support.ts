@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { Dispatcher } from 'undici';
-import { createActivities, type Restored } from '../../activities/index.js';
+import { type ActivityDeps, createActivities, type Restored } from '../../activities/index.js';
 import type { CreateChargeCall, CreatePaymentCall } from '../../src/contract/activity-calls.js';
 import type { DeclineTable } from '../../src/contract/declines.js';
 import type { EnginePort } from '../../src/contract/engine-port.js';
@@ -37,8 +37,9 @@ export interface AttemptInfo {
   workflowType?: string;
 }
 
-const termsOf = ({ holdMs = 7 * 24 * HOUR, madeUnder, onlyNamedReads, declines }: Surroundings) => ({
+const termsOf = ({ holdMs = 7 * 24 * HOUR, madeUnder, onlyNamedReads, declines, riskUnit }: Surroundings) => ({
   holdMs,
+  ...(riskUnit !== undefined && { riskUnit }),
   ...(madeUnder !== undefined && { madeUnder }),
   ...(onlyNamedReads !== undefined && { onlyNamedReads }),
   ...(declines !== undefined && { declines }),
@@ -59,6 +60,9 @@ export interface Surroundings {
   /** Environment and app id of the unit, as `test/holdfast-sandbox`. */
   madeUnder?: string;
   restored?: Restored;
+  brakeOf?: ActivityDeps['brakeOf'];
+  /** Unit for risk analyses, with the same credentials. */
+  riskUnit?: string;
   /** Its service offers no list of transactions. */
   onlyNamedReads?: true;
   declines?: DeclineTable;
@@ -88,12 +92,17 @@ export class Harness {
       dispatcher: counting,
     });
     this.#activities = createActivities({
-      providers: new Map([['default', client]]),
+      providers: new Map([
+        ['default', client],
+        ...(around.riskUnit === undefined ? [] : [[around.riskUnit, client] as const]),
+      ]),
+      brakeOf: around.brakeOf,
       engine: { ...STRICT_ENGINE, ...around.engine },
       referenceBook: around.referenceBook,
       now: around.now ?? Date.now,
       restored: around.restored,
-      ...((around.holdMs ?? around.madeUnder ?? around.onlyNamedReads ?? around.declines) !== undefined && {
+      ...((around.riskUnit ?? around.holdMs ?? around.madeUnder ?? around.onlyNamedReads ?? around.declines) !==
+        undefined && {
         units: new Map([['default', termsOf(around)]]),
       }),
     });

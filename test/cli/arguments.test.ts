@@ -4,7 +4,7 @@ import { holdfast } from './command.js';
 
 const COMMANDS =
   'list, show, explain, export, redrive, subscriptions import, reconcile run, reconcile list, reconcile ack, events list, events replay, events export, ' +
-  'setup, notifications list, notifications resend, deploy status, deploy drain, replay';
+  'setup, notifications list, notifications resend, brake, release, brakes, deploy status, deploy drain, replay';
 
 describe('the command line', () => {
   test('of list is read with its defaults', () => {

@@ -5,6 +5,10 @@ import type {
   AuthorizeInput,
   AuthorizeOutcome,
   BillNow,
+  BrakeCommands,
+  BrakeRequest,
+  Brakes,
+  BrakesAfter,
   CancelSubscription,
   CaptureCommand,
   ChangeCard,
@@ -27,6 +31,7 @@ import type {
   ReauthorizeCommand,
   RefundCommand,
   RefundPeriod,
+  ReleaseRequest,
   RemoveCardInput,
   RemovedCard,
   ResolvePendingInput,
@@ -54,6 +59,7 @@ interface Named {
   removeCard(input: Omit<RemoveCardInput, 'commandId'> & { commandId?: string }): Promise<RemovedCard>;
   subscribe(input: SubscriptionInput, options?: WaitOptions): Promise<SubscriptionOutcome>;
   readonly subscription: SubscriptionCommands;
+  readonly brakes: BrakeCommands;
   analyseRisk(input: AnalyseRiskInput, options?: WaitOptions): Promise<RiskOutcome>;
   capture(payment: PaymentRef, request?: CaptureCommand, options?: WaitOptions): Promise<CommandAnswer>;
   void(payment: PaymentRef, request?: VoidCommand, options?: WaitOptions): Promise<CommandAnswer>;
@@ -66,6 +72,12 @@ interface Named {
   settleManually(flow: FlowRef, decision: SettleManually): Promise<ChargeOutcome>;
   retryNow(flow: FlowRef, request?: RetryNow): Promise<string>;
   close(): Promise<void>;
+}
+
+interface NamedBrakes {
+  brake(request: BrakeRequest): Promise<BrakesAfter>;
+  release(request: ReleaseRequest): Promise<BrakesAfter>;
+  list(): Promise<Brakes>;
 }
 
 interface NamedSubscription {
@@ -82,6 +94,7 @@ interface NamedSubscription {
 test('Every type that a method of the client takes or answers can be imported from the entry', () => {
   expectTypeOf<Pick<HoldfastClient, keyof HoldfastClient>>().toEqualTypeOf<Named>();
   expectTypeOf<SubscriptionCommands>().toEqualTypeOf<NamedSubscription>();
+  expectTypeOf<BrakeCommands>().toEqualTypeOf<NamedBrakes>();
 });
 
 test('The entry of the client alone exports the same client', () => {

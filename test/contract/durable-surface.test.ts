@@ -8,6 +8,7 @@ import { createNotificationActivities } from '../../activities/notifications.js'
 import { NOTIFICATION_TYPES, NOTIFICATIONS_FLOW } from '../../src/contract/notifications.js';
 import { createReconcileActivities } from '../../activities/reconcile.js';
 import * as names from '../../src/contract/names.js';
+import * as brakes from '../../src/contract/brakes.js';
 import * as reconcile from '../../src/contract/reconcile.js';
 import { FLOWS } from '../../src/contract/flows.js';
 import { commandSequence, idempotencyKey, KEYED_OPERATIONS } from '../../src/contract/idempotency.js';
@@ -71,6 +72,11 @@ function durableSurface(): object {
       createNotificationActivities({ ...(none as object), notifications: { toPrivate: true } } as never),
     ).toSorted(),
     notificationTypes: NOTIFICATION_TYPES,
+    brakes: {
+      workflow: brakes.BRAKES_WORKFLOW,
+      updates: [brakes.BRAKE_UPDATE, brakes.RELEASE_UPDATE],
+      memo: brakes.BRAKES_MEMO,
+    },
     reconciliation: {
       workflows: reconcile.RECONCILIATION_TYPES,
       schedule: reconcile.RECONCILE_SCHEDULE,

@@ -43,6 +43,11 @@ export const CHANGED_EVERYWHERE: readonly (Pick<Change, 'path' | 'now' | 'why'> 
     now: 'default',
     why: 'The calendar says whether the unit has endpoints to be told, and how often it lets a declined card be tried.',
   },
+  ...['atDeadline', 'toReauthorize'].map((told) => ({
+    path: `input[0].${told}`,
+    now: true,
+    why: 'A brake tells the capture of a deadline, and the void that makes room for a new authorization, from others.',
+  })),
   ...['result', ...[0, 1, 2].map((at) => `input[1].answered[${at}].answer`)].map((answer) => ({
     path: `${answer}.undelivered`,
     before: 0,

@@ -8,6 +8,7 @@ import { createNotificationActivities } from '../../activities/notifications.js'
 import { createReconcileActivities } from '../../activities/reconcile.js';
 import { type BulkheadOptions, placesOf, withBulkheads } from '../../activities/bulkhead.js';
 import { RateLimit } from '../../activities/rate-limit.js';
+import { readBrakes } from '../../src/client/brakes.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { createEnginePort } from '../../src/client/engine-port.js';
 import { createReconcilePort } from '../../src/client/reconcile-port.js';
@@ -19,6 +20,7 @@ import {
   PAYMENTS_TASK_QUEUE,
   SEARCH_ATTRIBUTES,
 } from '../../src/contract/names.js';
+import { brakeOf, NO_BRAKES } from '../../src/domain/brakes.js';
 import { notifySettings } from '../../src/config/index.js';
 import type { NotifySettings } from '../../src/security/notify-settings.js';
 import type { ReferenceBook } from '../../src/contract/reference-book.js';
@@ -93,6 +95,8 @@ export interface Simulation {
   /** Workers that live. */
   readonly workers: ReadonlySet<SimulatedWorker>;
   startWorker(choice?: WorkerChoice): SimulatedWorker;
+  /** Every worker reads the brakes: as each does by itself every few seconds, which would make a year of time long. */
+  readBrakes(): Promise<void>;
   /** A client of its own: its calls fall silent when the caller dies. */
   newClient(caller?: { isAlive: boolean }): Client;
   close(): Promise<void>;
@@ -122,6 +126,7 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
       dataConverter: testDataConverter(keys),
     });
   const workers = new Set<SimulatedWorker>();
+  let brakes = NO_BRAKES;
   let count = 0;
 
   function startWorker(choice: WorkerChoice = {}): SimulatedWorker {
@@ -145,6 +150,7 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
       engine: createEnginePort(client),
       reconcile: createReconcilePort(client),
       referenceBook: options.referenceBook,
+      brakeOf: (unit: string) => brakeOf(brakes, unit),
       refusesClear: config.plainPayloads === 'refuse',
       restored: restoredOf(config),
       notifications: options.telling ?? notifySettings(config),
@@ -192,6 +198,9 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
     workers,
     startWorker,
     newClient,
+    async readBrakes() {
+      brakes = await readBrakes(client);
+    },
     async close() {
       activate(undefined);
       for (const worker of workers) worker.kill();

@@ -1,6 +1,6 @@
 import type { AttemptResult, DunningStep } from '../../src/contract/billing-activities.js';
 import { attemptReference } from '../../src/contract/names.js';
-import type { FinalStepOutcome } from '../../src/contract/outcome.js';
+import type { FinalStepOutcome, NotExecuted } from '../../src/contract/outcome.js';
 import { cardLimit, declinedTriesAt, SCHEME_CAPS } from '../../src/domain/card-tries.js';
 import { dunningPolicyOf, afterCardChange, attemptRefusal, heldFor } from '../../src/domain/dunning.js';
 import { classified } from './calendar.js';
@@ -30,6 +30,7 @@ export async function classifyAttempt(
     reference: referenceOf(flow, open),
     // The payment may have moved money after all.
     ...(result.status === 'declined' && !result.confirmed && { confirmed: false as const }),
+    ...('outcome' in attempted && isBraked(attempted.outcome) && { brakedBy: attempted.outcome.reason }),
   };
   delete open.doubt;
   if (step.do === 'block' || (step.do === 'wait' && step.for === 'confirmation')) open.doubtSince = Date.now();
@@ -57,6 +58,7 @@ function resultOf(attempted: Attempted): AttemptResult {
   if ('lost' in attempted) return { status: 'unknown' };
   if ('refused' in attempted) return { status: 'refused' };
   const { outcome } = attempted;
+  if (isBraked(outcome)) return { status: 'notExecuted', braked: true };
   if (outcome.status !== 'declined') return { status: outcome.status };
   const { status, category, retryable, confirmed, evidence } = outcome;
   return {
@@ -66,6 +68,10 @@ function resultOf(attempted: Attempted): AttemptResult {
     confirmed,
     ...(evidence.knownBy === 'operator' && { saidBy: 'operator' as const }),
   };
+}
+
+function isBraked(outcome: FinalStepOutcome): outcome is NotExecuted {
+  return outcome.status === 'notExecuted' && outcome.braked === true;
 }
 
 function tell(flow: Billing, open: OpenPeriod, attempted: Attempted): void {
@@ -86,6 +92,8 @@ function tell(flow: Billing, open: OpenPeriod, attempted: Attempted): void {
       ...why,
       until: iso(step.giveUpAt),
     });
+  } else if (step.do === 'retry' && step.after === 'brake') {
+    // Nothing was tried.
   } else if (step.do === 'retry' || step.do === 'attempt') {
     const nextTryAt = iso(step.do === 'retry' ? step.at : Date.now());
     tellOf(flow, 'subscription.declined', payment, { ...bill, ...why, nextTryAt, declines: open.state.declines });

@@ -31,7 +31,12 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
       else if (open.step.do === 'wait') askForCard(flow, open, open.step);
       return undefined;
     case 'retry':
-      show(flow, { status: 'pastDue', waitingFor: 'retry', dueAt: step.at, needsOperator: doubtOf(flow) });
+      show(flow, {
+        status: 'pastDue',
+        waitingFor: step.after === 'brake' ? 'brake' : 'retry',
+        dueAt: step.at,
+        needsOperator: doubtOf(flow),
+      });
       if (await commandBefore(flow, step.at, 'Until the next try of the bill')) return undefined;
       open.state = heldFor(open.state, lateness(step.at));
       open.step = isOverdue(flow, open, Date.now()) ? { do: 'giveUp', effect: 'continue' } : { do: 'attempt' };

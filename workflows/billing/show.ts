@@ -191,7 +191,8 @@ function sentence(flow: Billing): string {
   return `${soFar}; period ${upcoming.period} is billed on ${at(flow, upcoming.dueAt)} with ${card(flow)}`;
 }
 
-function openSentence(flow: Billing, { period, state, step, attempts, amount }: OpenPeriod): string {
+function openSentence(flow: Billing, open: OpenPeriod): string {
+  const { period, state, step, attempts, amount } = open;
   const money = showMoney(amount, flow.input.currency);
   const since = state.firstDeclinedAt === undefined ? undefined : `past due since ${at(flow, state.firstDeclinedAt)}`;
   const bill = `period ${period}, ${money}`;
@@ -201,6 +202,8 @@ function openSentence(flow: Billing, { period, state, step, attempts, amount }: 
   const { maxAttempts } = dunningPolicyOf(flow.input.dunning, flow.plan.interval);
   switch (step.do) {
     case 'retry': {
+      if (step.after === 'brake')
+        return `${bill}: not tried, and nothing is counted (${open.last?.brakedBy ?? 'its business unit is braked'}); next try ${at(flow, step.at)} with ${card(flow)}`;
       const why = step.after === 'fault' ? 'the last try reached no issuer' : (since ?? 'declined');
       return `${bill}: ${why}; next try ${at(flow, step.at)} with ${card(flow)}; attempt ${state.declines + 1} of ${maxAttempts}`;
     }

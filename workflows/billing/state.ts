@@ -43,7 +43,7 @@ export interface OpenPeriod {
   /** Token of the card of the last payment: the present one may be another. */
   triedWith?: string;
   /** How the last payment ended. */
-  last?: { status: AttemptResult['status']; reference: string; confirmed?: false };
+  last?: { status: AttemptResult['status']; reference: string; confirmed?: false; brakedBy?: string };
   confirmedRisks?: ConfirmedRisk[];
   /** What a person has to decide, in one sentence. */
   doubt?: string;

@@ -72,6 +72,8 @@ function sentence(flow: FlowState): string {
       return 'nothing is sent until the keys and settings of the business unit are right; then the flow goes on by itself';
     case 'referenceBook':
       return 'nothing is sent until the reference book can be reached; then the flow goes on by itself';
+    case 'brake':
+      return `the answer to the ${flow.kind} was lost, and it is only looked for: ${flow.brakedBy ?? 'its business unit is braked'}`;
     case 'operator':
       return 'only a person can say what happened';
     // Only subscriptions use these, and they explain themselves.

@@ -39,9 +39,15 @@ export function settledOutcome(flow: FlowState, { record, knownBy, confirmed }: 
 
 export function notExecuted(
   flow: FlowState,
-  { knownBy, reason, proof }: { knownBy: KnownBy; reason: string; proof: string },
+  { knownBy, reason, proof, braked }: { knownBy: KnownBy; reason: string; proof: string; braked?: true | undefined },
 ): NotExecuted {
-  return { ...base(flow), status: 'notExecuted', reason, evidence: { ...evidence(flow, knownBy), proof } };
+  return {
+    ...base(flow),
+    status: 'notExecuted',
+    reason,
+    ...(braked === true && { braked }),
+    evidence: { ...evidence(flow, knownBy), proof },
+  };
 }
 
 /** The operator's decision, with who made it and why. It answers their command too: the flow may stay open long. */

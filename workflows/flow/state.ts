@@ -236,6 +236,8 @@ export interface FlowState extends Run, Continuing {
   /** Events that no other flow gets, for when no command is under way (see `placeEvents`). */
   readonly unplaced?: Unplaced[];
   readonly commands: Map<string, Command>;
+  /** Why the last attempt was not sent, of a flow that waits for `brake`. */
+  brakedBy?: string;
   /** Commands that the main loop has not begun, in order of arrival. */
   readonly queue: QueuedCommand[];
   /** Executed commands, for callers that repeat one after the end. */

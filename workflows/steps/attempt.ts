@@ -21,7 +21,12 @@ export type { Found, Step } from './send-regular.js';
 export type Attempted<Answer> =
   | { answer: Answer; knownBy: KnownBy }
   /** No further POST may be sent and none was answered: only reads can show the outcome. */
-  | { answer: undefined; lastFailure: string };
+  | {
+      answer: undefined;
+      lastFailure: string;
+      /** Its business unit is braked, and nothing of it that could have moved money has left. */
+      braked?: true;
+    };
 
 /**
  * Sends one operation under the same key until it is answered, and never after its window (money rule 4).
@@ -46,7 +51,10 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
     if (flow.waitingFor === 'credentials' && next !== 'credentials') {
       enter(flow, { waitingFor: 'provider', needsOperator: null });
       publish(flow);
-    } else if (flow.waitingFor === 'referenceBook' && next !== 'book') {
+    } else if (
+      (flow.waitingFor === 'referenceBook' && next !== 'book') ||
+      (flow.waitingFor === 'brake' && next !== 'braked')
+    ) {
       enter(flow, { waitingFor: 'provider' });
       publish(flow);
     }
@@ -64,6 +72,7 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
     if (failure.next === 'taken' || (failure.next === 'refuse' && !mayHaveLeft)) throw failure.error;
     mayHaveLeft ||= failure.mayHaveLeft;
     flow.ambiguousIds = failure.ambiguousIds;
+    if (failure.next === 'braked' && !(step.movesMoney && mayHaveLeft)) return unsent(flow, step, lastFailure);
     if (failure.next === 'closed' || step.once === true) break;
     const found = await betweenSends(flow, step, failure, round);
     if (found !== undefined && found !== 'notOffered') return found;
@@ -75,6 +84,15 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
 }
 
 const UNWANTED = 'it was no longer wanted before it was answered, and nothing more of it was sent';
+
+/** The caller is told at once: what was not sent is not sent later. */
+function unsent(flow: FlowState, { movesMoney }: Step<unknown>, lastFailure: string): Attempted<never> {
+  if (movesMoney) {
+    flow.moneyPostMayHaveLeft = false;
+    flow.attempts = 0;
+  }
+  return { answer: undefined, lastFailure, braked: true };
+}
 
 function send<Answer>(
   flow: FlowState,
@@ -125,8 +143,16 @@ async function betweenSends<Answer>(
     case 'book': {
       enter(flow, { waitingFor: 'referenceBook' });
       publish(flow);
-      const waitMs = resendDelay(Math.min(round, LONGEST_BOOK_DELAY));
+      const waitMs = resendDelay(Math.min(round, LONGEST_DELAY));
       return await waitListening(flow, step, waitMs, 'Until the reference book can be reached');
+    }
+    case 'braked': {
+      flow.brakedBy = failure.message;
+      enter(flow, { status: 'unknown', waitingFor: 'brake' });
+      publish(flow);
+      const seen = await look(step, 'poll');
+      const waitMs = resendDelay(Math.min(round, LONGEST_DELAY));
+      return seen ?? (await waitListening(flow, step, waitMs, 'Until the business unit is released'));
     }
     case 'readFirst':
       return await readBeforeSending(flow, step, round);
@@ -145,7 +171,7 @@ async function betweenSends<Answer>(
 }
 
 /** Rounds of `resendDelay`: about 4 minutes. Each round adds a dozen events, and the window has 20 hours. */
-const LONGEST_BOOK_DELAY = 8;
+const LONGEST_DELAY = 8;
 
 /** About 15 minutes of reads. */
 const ASK_OPERATOR_AFTER_READS = 10;

@@ -8,11 +8,12 @@ import type { FlowState, StepKind } from '../flow/state.js';
 export interface ClassifiedFailure {
   /**
    * refuse: believed, the flow fails with `error`. again: send the same key again after `waitMs`. closed: no POST may
-   * be sent any more. credentials: wait until they work. book: wait for the reference book. taken: the flow fails
-   * with `error`, whatever left before: without the reference it can have moved no money. readFirst: a read must answer
-   * before the next POST. readOnly: no further POST makes sense; only reads can show the outcome.
+   * be sent any more. credentials: wait until they work. book: wait for the reference book. braked: wait for a
+   * release, or end if nothing has left. taken: the flow fails with `error`, whatever left before: without the reference
+   * it can have moved no money. readFirst: a read must answer before the next POST. readOnly: no further POST makes
+   * sense; only reads can show the outcome.
    */
-  next: 'refuse' | 'again' | 'closed' | 'credentials' | 'book' | 'taken' | 'readFirst' | 'readOnly';
+  next: 'refuse' | 'again' | 'closed' | 'credentials' | 'book' | 'braked' | 'taken' | 'readFirst' | 'readOnly';
   message: string;
   /** False only if it is proven that no request left this machine. */
   mayHaveLeft: boolean;
@@ -53,6 +54,7 @@ export function classifyFailure(error: unknown): ClassifiedFailure {
       return verdict(details.referenceBook === 'taken' ? 'taken' : 'readFirst', cause, details);
     case FAILURE_TYPES.providerUnavailable:
     case FAILURE_TYPES.rateLimited:
+      if (details.braked === true) return verdict('braked', cause, details);
       if (details.referenceBook !== undefined && !timedOut) return verdict('book', cause, details);
       return verdict(timedOut ? 'closed' : 'again', cause, details);
     case FAILURE_TYPES.outcomeUnknown:

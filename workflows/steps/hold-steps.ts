@@ -39,7 +39,11 @@ export async function sendVoid(flow: FlowState, hold: Hold, notLooked = false, u
         knownTransactionIds: [...hold.voids],
         postUntil: postUntil(flow.stepStartedAt, false),
         post: (activities, call) =>
-          activities.createVoid({ ...call, ...(unlessCaptured && { unlessCaptured: true as const }) }),
+          activities.createVoid({
+            ...call,
+            ...(unlessCaptured && { unlessCaptured: true as const }),
+            ...(hold.mustVoid === 'reauthorize' && { toReauthorize: true as const }),
+          }),
       }),
     ),
   );
@@ -65,6 +69,7 @@ export function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | un
         reconciliationId,
         knownTransactionIds: call.knownTransactionIds ?? [],
         capture,
+        ...(command === undefined && !hold.captureAtOnce && { atDeadline: true as const }),
       }),
   });
 }

@@ -96,6 +96,13 @@ export async function execute(flow: FlowState, step: MoneyStep, isFirst = false)
     const asBegun = { ...step, postUntil: notes.postUntil };
     const sent = await kept(notes, 'sent', () => attempt(flow, asBegun));
     noteRestore(flow, sent.answer ?? {});
+    if (sent.answer === undefined && sent.braked === true && flow.hintedTransactionId === undefined)
+      return notExecuted(flow, {
+        knownBy: 'reply',
+        reason: sent.lastFailure,
+        proof: 'nothing of it was ever sent',
+        braked: true,
+      });
     if (sent.answer === undefined && isFirst && (await neverSent(flow)))
       return notExecuted(flow, {
         knownBy: 'reply',

@@ -106,7 +106,7 @@ async function sendPayment(
         ...(terms !== undefined && { terms }),
       }),
   });
-  if (sent.answer === undefined) return await notCreated(flow, sent.lastFailure, sequence, notes);
+  if (sent.answer === undefined) return await notCreated(flow, sent.lastFailure, sequence, notes, sent.braked);
   const payment = sent.answer;
   flow.businessUnit = payment.businessUnit ?? flow.businessUnit;
   flow.madeUnder = payment.madeUnder ?? flow.madeUnder;
@@ -143,6 +143,7 @@ async function notCreated(
   lastFailure: string,
   sequence: number,
   notes: CreatingNotes,
+  braked?: true,
 ): Promise<Created> {
   flow.inLocalTry = false;
   const key = sequence === 1 ? [] : [idempotencyKey(flow.workflowId, 'createPayment', sequence)];
@@ -162,6 +163,7 @@ async function notCreated(
         knownBy: 'reply',
         reason: `the payment could not be created: ${lastFailure}`,
         proof: 'no money operation was ever sent',
+        braked,
       }),
     };
   }

@@ -1,0 +1,68 @@
+import { HoldfastClient } from '../client/holdfast-client.js';
+import { BRAKE_KNOWN_WITHIN_MS, type BrakeRequest, type Brakes } from '../contract/brakes.js';
+import { brakeOf, sayBrake } from '../domain/brakes.js';
+import type { BrakesRequest } from './brake-arguments.js';
+import type { Engine } from './engine.js';
+import { asJson, asLines, printable, table, time } from './table.js';
+import { quoted } from './visibility-query.js';
+
+interface Output {
+  print: (text: string) => void;
+  printError: (text: string) => void;
+}
+
+/** `brake`, `release` and `brakes`. Resolves with the exit code: 1 for the release of a unit that is not braked. */
+export async function runBrakes({ client }: Engine, asked: BrakesRequest, output: Output): Promise<number> {
+  const { brakes } = new HoldfastClient(client);
+  const { print, printError } = output;
+  if (asked.command === 'brakes') {
+    const all = await brakes.list();
+    print(asked.json ? asJson(all) : asLines(listed(all)));
+    return 0;
+  }
+  const { businessUnit } = asked.request;
+  const after = asked.command === 'brake' ? await brakes.brake(asked.request) : await brakes.release(asked.request);
+  const { before } = after;
+  const now = brakeOf(after, businessUnit);
+  if (asked.json) print(asJson({ ...(before !== undefined && { before }), ...(now !== undefined && { now }) }));
+  else if (now !== undefined) print(asLines([sentence(`${sayBrake(now)}. It stops ${stops(now)}.`)]));
+  else if (before !== undefined) print(asLines([sentence(`business unit "${businessUnit}" is released.`)]));
+  if (now !== undefined || before !== undefined) {
+    printError(`Every worker that reaches Temporal knows it within ${BRAKE_KNOWN_WITHIN_MS / 1_000} s.\n`);
+    if (before !== undefined) printError(`Until now ${printable(sayBrake(before))}. It stopped ${stops(before)}.\n`);
+  } else printError(`Business unit "${businessUnit}" is not braked: nothing was changed.\n`);
+  for (const other of after.braked)
+    if (other.businessUnit !== businessUnit) printError(`Also ${printable(sayBrake(other))}.\n`);
+  if (now !== undefined) {
+    // Workers alone know the units; a mistyped one would stop nothing.
+    const { count } = await client.workflow.count(`BusinessUnit = ${quoted(businessUnit)}`);
+    if (count === 0) printError(`No flow of business unit "${businessUnit}" is known: is that its name?\n`);
+  }
+  return now === undefined && before === undefined ? 1 : 0;
+}
+
+function listed({ braked, changes }: Brakes): string[] {
+  const present = braked.map((brake) => [brake.businessUnit, time(brake.since), brake.who, stops(brake), brake.why]);
+  const past = changes
+    .toReversed()
+    .map(({ at, did, businessUnit, who, why }) => [time(at), did, businessUnit, who, why]);
+  return [
+    ...(present.length === 0
+      ? ['No business unit is braked.']
+      : table([['BRAKED', 'SINCE (UTC)', 'WHO', 'STOPS', 'WHY'], ...shown(present)])),
+    ...(past.length === 0 ? [] : ['', ...table([['AT (UTC)', 'DID', 'UNIT', 'WHO', 'WHY'], ...shown(past)])]),
+  ];
+}
+
+function shown(rows: readonly string[][]): string[][] {
+  return rows.map((row) => row.map(printable));
+}
+
+function stops({ captures, refunds }: BrakeRequest): string {
+  const named = [captures === true && 'captures', refunds === true && 'refunds'].filter((each) => each !== false);
+  return ['new payments', ...named].join(', ');
+}
+
+function sentence(text: string): string {
+  return printable(text.charAt(0).toUpperCase() + text.slice(1));
+}

@@ -1,0 +1,87 @@
+import { type Client, WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
+import { CALL_PRIORITIES } from '../contract/activities.js';
+import {
+  BRAKE_UPDATE,
+  type BrakeRequest,
+  BRAKES_MEMO,
+  BRAKES_WORKFLOW,
+  type Brakes,
+  type BrakesAfter,
+  brakeSchema,
+  RELEASE_UPDATE,
+  type ReleaseRequest,
+  releaseSchema,
+} from '../contract/brakes.js';
+import { PAYMENTS_TASK_QUEUE } from '../contract/names.js';
+import { brakeOf, brakesIn, NO_BRAKES } from '../domain/brakes.js';
+import type { FlowCalls } from './flow-calls.js';
+import { checkInput } from './start-options.js';
+
+/** The stop switch of business units. */
+export interface BrakeCommands {
+  /**
+   * Stops new payments, authorizations, charges, credits and bills of the unit, and captures and refunds where named;
+   * never reads, voids, or what a hold's deadline asks for. It holds in all workers within 5 s. Repeated, it replaces
+   * what is stopped, who and why.
+   */
+  brake: (request: BrakeRequest) => Promise<BrakesAfter>;
+  /** Lets the unit go on. Changes nothing where it is not braked: `before` is missing then. */
+  release: (request: ReleaseRequest) => Promise<BrakesAfter>;
+  /** Which units are braked, and the last changes. Needs no worker. */
+  list: () => Promise<Brakes>;
+}
+
+const FLOW = { workflowId: BRAKES_WORKFLOW };
+
+export function brakeCommands(client: Client, calls: FlowCalls): BrakeCommands {
+  const list = (): Promise<Brakes> => calls.guarded(FLOW, () => readBrakes(client));
+  return {
+    list,
+    async brake(request) {
+      const checked = checkInput(brakeSchema, request);
+      const left = await list();
+      return await calls.guarded(FLOW, () => update(client, BRAKE_UPDATE, checked, left));
+    },
+    async release(request) {
+      const checked = checkInput(releaseSchema, request);
+      const left = await list();
+      if (brakeOf(left, checked.businessUnit) === undefined) return left;
+      return await calls.guarded(FLOW, () => update(client, RELEASE_UPDATE, checked, left));
+    },
+  };
+}
+
+/**
+ * Reads the brakes without a worker. Those of a flow that somebody has ended still count.
+ * @throws Error when Temporal does not answer, or without the key
+ */
+export async function readBrakes(client: Client): Promise<Brakes> {
+  try {
+    const { memo } = await client.workflow.getHandle(BRAKES_WORKFLOW).describe();
+    const kept = brakesIn(memo?.[BRAKES_MEMO]);
+    if (kept === undefined)
+      throw new Error(`The memo of workflow "${BRAKES_WORKFLOW}" can't be read: give the missing key`);
+    return kept;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return NO_BRAKES;
+    throw error;
+  }
+}
+
+/** @param left what the flow begins with, where none is open */
+async function update(client: Client, name: string, request: object, left: Brakes): Promise<BrakesAfter> {
+  return await client.workflow.executeUpdateWithStart<(left: Brakes) => Promise<never>, BrakesAfter, [object]>(name, {
+    args: [request],
+    startWorkflowOperation: new WithStartWorkflowOperation<(left: Brakes) => Promise<never>>(BRAKES_WORKFLOW, {
+      workflowId: BRAKES_WORKFLOW,
+      taskQueue: PAYMENTS_TASK_QUEUE,
+      args: [left],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      memo: { [BRAKES_MEMO]: left },
+      // It must not wait behind the payments that it is to stop.
+      priority: { priorityKey: CALL_PRIORITIES.deadline },
+      staticSummary: 'Stop switches of business units',
+    }),
+  });
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { freeText } from './card-data.js';
+import { businessUnitSchema } from './fields.js';
+import { type OutputOf, SharedSchema } from './shared-schema.js';
+
+/** Workflow type, and id, of the one flow that keeps the brakes of all business units. It moves no money. */
+export const BRAKES_WORKFLOW = 'brakes';
+/** Its updates. */
+export const BRAKE_UPDATE = 'brake';
+export const RELEASE_UPDATE = 'release';
+/** Its memo, which workers read: that needs no worker. Encrypted, as every memo. */
+export const BRAKES_MEMO = 'holdfastBrakes';
+
+/** ms. A worker that reaches Temporal knows of a brake, or a release, within this time. */
+export const BRAKE_KNOWN_WITHIN_MS = 5_000;
+
+const person = freeText(200, z.string().trim());
+const named = { businessUnit: businessUnitSchema.zod, who: person, why: person };
+
+export const brakeSchema = new SharedSchema(
+  z.strictObject({
+    ...named,
+    /** Stops captures too, but never that of a hold's deadline. */
+    captures: z.boolean().optional(),
+    refunds: z.boolean().optional(),
+  }),
+);
+export type BrakeRequest = OutputOf<typeof brakeSchema>;
+
+export const releaseSchema = new SharedSchema(z.strictObject(named));
+export type ReleaseRequest = OutputOf<typeof releaseSchema>;
+
+/** Of a business unit: what is stopped, by whom and why. */
+export interface Brake extends BrakeRequest {
+  /** ISO 8601 UTC: since when it is braked, whoever has changed the brake meanwhile. */
+  since: string;
+}
+
+export interface BrakeChange extends BrakeRequest {
+  did: 'brake' | 'release';
+  /** ISO 8601 UTC. */
+  at: string;
+}
+
+/** What the flow keeps, hands to its next run, and shows in its memo. */
+export interface Brakes {
+  braked: Brake[];
+  /** Over all units, the latest last. */
+  changes: BrakeChange[];
+}
+
+/** Answer to a brake and to a release: how it stands now. */
+export interface BrakesAfter extends Brakes {
+  /** The unit's brake before; undefined: it had none. */
+  before?: Brake;
+}
+
+/** What a POST to the payment service does, as far as a brake can stop it. */
+export type Stoppable = 'payments' | 'captures' | 'refunds';

@@ -1,0 +1,76 @@
+import type { Client } from '@temporalio/client';
+import { expect, test } from 'vitest';
+import { BRAKES_MEMO, type Brakes } from '../../src/contract/brakes.js';
+import { createLogger } from '../../src/security/logging.js';
+import { watchBrakes } from '../../workers/brakes.js';
+import { until } from '../support/until.js';
+
+const BRAKED: Brakes = {
+  braked: [{ businessUnit: 'shop', who: 'Ada', why: 'charges twice', since: '2027-01-31T10:00:00.000Z' }],
+  changes: [],
+};
+
+/** A worker's brakes on a Temporal that answers with `memo`, or not at all. */
+async function watched(memo: unknown) {
+  const temporal = { memo, asked: 0 };
+  const describe = async () => {
+    temporal.asked += 1;
+    if (temporal.memo instanceof Error) throw temporal.memo;
+    return { memo: { [BRAKES_MEMO]: temporal.memo } };
+  };
+  const client = {
+    withDeadline: (_at: number, ask: () => unknown) => ask(),
+    workflow: { getHandle: () => ({ describe }) },
+  };
+  const lines: string[] = [];
+  const waits: (readonly string[])[] = [];
+  const watching = watchBrakes(client as unknown as Client, {
+    logger: createLogger({ name: 'worker', stream: { write: (line) => void lines.push(line) } }),
+    businessUnits: ['default'],
+    stopping: new AbortController().signal,
+    waiting: (reasons) => void waits.push(reasons),
+    everyMs: 5,
+  });
+  return { temporal, lines, waits, watching };
+}
+
+test('a worker does not begin before it knows which units are braked', async () => {
+  const { temporal, waits, watching } = await watched(new Error('it is away'));
+  await until(
+    async () => temporal.asked,
+    (asked) => asked > 2,
+  );
+  expect(waits[0]).toEqual([expect.stringContaining("can't be read, and nothing is sent before: it is away")]);
+  temporal.memo = BRAKED;
+  const brakes = await watching;
+  expect(brakes.brakeOf('shop')).toEqual(BRAKED.braked[0]);
+  expect(brakes.brakeOf('default')).toBeUndefined();
+  expect(waits.at(-1)).toEqual([]);
+  await brakes.close();
+});
+
+test('what it has read last counts while nothing can be read, which is said once', async () => {
+  const { temporal, lines, watching } = await watched(BRAKED);
+  const brakes = await watching;
+  // Without the key a memo is what the converter leaves in its place.
+  for (const away of [new Error('it is away'), { holdfastUndecodable: 'no key' }]) {
+    temporal.memo = away;
+    const { asked } = temporal;
+    await until(
+      async () => temporal.asked,
+      (now) => now > asked + 2,
+    );
+    expect(brakes.brakeOf('shop')).toBeDefined();
+  }
+  expect(lines.filter((line) => line.includes('what was read last counts'))).toHaveLength(1);
+  temporal.memo = { braked: [], changes: [] };
+  await until(
+    async () => brakes.brakeOf('shop'),
+    (brake) => brake === undefined,
+  );
+  expect(lines.some((line) => line.includes('"businessUnit":"shop"') && line.includes('is released'))).toBe(true);
+  await brakes.close();
+  const { asked } = temporal;
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(temporal.asked).toBe(asked);
+});

@@ -1,0 +1,78 @@
+import {
+  allHandlersFinished,
+  condition,
+  makeContinueAsNewFunc,
+  setCurrentDetails,
+  upsertMemo,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  BRAKES_MEMO,
+  BRAKES_WORKFLOW,
+  type Brakes,
+  type BrakesAfter,
+  brakeSchema,
+  releaseSchema,
+} from '../src/contract/brakes.js';
+import { brakeOf, brakesIn, NO_BRAKES, sayBrake, withBrake, withoutBrake } from '../src/domain/brakes.js';
+import { readableOrRetry } from './kit/decoded-or-retry.js';
+import { onUpdate } from './kit/requests.js';
+import { answerQueries, countUnknownSignals, isHistoryLong, MOST_UPDATES } from './kit/run.js';
+import { invalidInput } from './kit/start-guard.js';
+import { brakeUpdate, releaseUpdate } from './messages.js';
+
+/**
+ * Keeps which business units are braked, by whom and why. Workers read its memo. It never ends by itself: somebody who
+ * ends it changes no brake, and the next command starts it again with what its memo says.
+ * @param raw the brakes that an earlier run has left
+ */
+export async function brakes(raw?: unknown): Promise<never> {
+  if (workflowInfo().workflowId !== BRAKES_WORKFLOW) throw invalidInput([`workflow id: must be "${BRAKES_WORKFLOW}"`]);
+  const left = raw === undefined ? NO_BRAKES : brakesIn(readableOrRetry(raw, 'the brakes'));
+  if (left === undefined) throw invalidInput(['brakes: not what an earlier run leaves']);
+  let kept = left;
+  let updates = 0;
+  const change = (after: Brakes, businessUnit: string): Promise<BrakesAfter> => {
+    const before = brakeOf(kept, businessUnit);
+    kept = after;
+    updates += 1;
+    show(kept);
+    return Promise.resolve({ ...kept, ...(before !== undefined && { before }) });
+  };
+  answerQueries(
+    () => kept,
+    () => explain(kept),
+  );
+  const now = (): string => new Date().toISOString();
+  onUpdate(brakeUpdate, brakeSchema, {
+    description: 'Stops new payments of a business unit, with who and why',
+    validate: () => undefined,
+    answer: (request) => change(withBrake(kept, request, now()), request.businessUnit),
+  });
+  onUpdate(releaseUpdate, releaseSchema, {
+    description: 'Lets a business unit go on, with who and why',
+    validate: () => undefined,
+    answer: (request) =>
+      brakeOf(kept, request.businessUnit) === undefined
+        ? Promise.resolve(kept)
+        : change(withoutBrake(kept, request, now()), request.businessUnit),
+  });
+  countUnknownSignals({ ignored: {} });
+  show(kept);
+  await condition(() => (updates > 0 && isHistoryLong()) || updates >= MOST_UPDATES);
+  await condition(allHandlersFinished);
+  const next = makeContinueAsNewFunc<(raw: Brakes) => Promise<never>>({
+    workflowType: workflowInfo().workflowType,
+    memo: { [BRAKES_MEMO]: kept },
+  });
+  return await next(kept);
+}
+
+function show(kept: Brakes): void {
+  upsertMemo({ [BRAKES_MEMO]: kept });
+  setCurrentDetails(explain(kept));
+}
+
+function explain({ braked }: Brakes): string {
+  return braked.length === 0 ? 'No business unit is braked.' : `${braked.map(sayBrake).join('; ')}.`;
+}
