@@ -10,10 +10,12 @@ import {
   type InjectedSinks,
 } from '@temporalio/worker';
 import { createBillingActivities } from '../activities/billing.js';
+import { createBulkActivities } from '../activities/bulk.js';
 import { createReconcileActivities, type ReconcileDeps } from '../activities/reconcile.js';
 import { type ActivityDeps, createActivities, type Restored, type UnitTerms } from '../activities/index.js';
 import { type BulkheadOptions, placesOf, withBulkheads, type UnitObserver } from '../activities/bulkhead.js';
 import { createEnginePort } from '../src/client/engine-port.js';
+import { createBulkPort } from '../src/client/bulk-port.js';
 import { createReconcilePort } from '../src/client/reconcile-port.js';
 import { announcingIdentity } from '../src/client/ready-check.js';
 import type { EventSinks } from '../src/contract/messages.js';
@@ -175,6 +177,7 @@ function activitiesOf(deps: PaymentWorkerDeps, { workflowTasks, regularCalls, lo
     providers: withBulkheads(deps.providers, bulkhead),
     units: deps.units,
     engine: createEnginePort(deps.client),
+    bulk: createBulkPort(deps.client),
     reconcile: createReconcilePort(deps.client),
     statements: deps.statements,
     referenceBook: deps.referenceBook,
@@ -184,7 +187,12 @@ function activitiesOf(deps: PaymentWorkerDeps, { workflowTasks, regularCalls, lo
     notifications: deps.notifications,
     now: Date.now,
   };
-  return { ...createActivities(needs), ...createBillingActivities(needs), ...createReconcileActivities(needs) };
+  return {
+    ...createActivities(needs),
+    ...createBillingActivities(needs),
+    ...createReconcileActivities(needs),
+    ...createBulkActivities(needs),
+  };
 }
 
 /** Ends an event's trace with a span of the workflow that handled it, a child of the webhook handler's span. */

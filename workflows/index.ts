@@ -1,7 +1,8 @@
-/** The exported names are the registered workflow types (see `src/contract/names.ts`, `reconcile.ts` and `brakes.ts`). */
+/** The exported names are the registered workflow types (see `src/contract/names.ts`, `reconcile.ts`, `brakes.ts` and `bulk.ts`). */
 export { analyseRisk } from './analyse-risk.js';
 export { authorizeAndCapture } from './authorize-and-capture.js';
 export { brakes } from './brakes.js';
+export { bulk } from './bulk.js';
 export { listCards, removeCard } from './cards.js';
 export { charge } from './charge.js';
 export { credit } from './credit.js';

@@ -23,6 +23,7 @@ import {
   RELEASE_UPDATE,
   type ReleaseRequest,
 } from '../src/contract/brakes.js';
+import type { BulkStatus } from '../src/contract/bulk.js';
 import {
   ACKNOWLEDGE_UPDATE,
   type Acknowledge,
@@ -59,7 +60,7 @@ export const transactionEventSignal = defineSignal<[unknown]>(SIGNAL_NAMES.trans
 export const notifySignal = defineSignal<[unknown]>(SIGNAL_NAMES.notify);
 export const moveOnSignal = defineSignal(SIGNAL_NAMES.moveOn);
 /** What flows of all types answer to query `status`. */
-export type AnyStatus = FlowStatus | ParkedEventStatus | FindingStatus | ReconcileStatus | Brakes;
+export type AnyStatus = FlowStatus | ParkedEventStatus | FindingStatus | ReconcileStatus | Brakes | BulkStatus;
 export const statusQuery = defineQuery<AnyStatus>(QUERY_NAMES.status);
 export const explainQuery = defineQuery<string>(QUERY_NAMES.explain);
 export const notificationsQuery = defineQuery<SentNotifications>(QUERY_NAMES.notifications);

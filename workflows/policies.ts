@@ -7,6 +7,7 @@ import {
   type PaymentActivities,
 } from '../src/contract/activities.js';
 import type { BillingActivities } from '../src/contract/billing-activities.js';
+import type { BulkActivities } from '../src/contract/bulk.js';
 import { DELIVERIES_TASK_QUEUE, NOTIFICATIONS_TASK_QUEUE } from '../src/contract/names.js';
 import type { NotificationActivities } from '../src/contract/notifications.js';
 import type { ReconcileActivities } from '../src/contract/reconcile.js';
@@ -184,4 +185,14 @@ export const reconciling = proxyActivities<ReconcileActivities>({
   retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '5 minutes' },
   priority: { priorityKey: CALL_PRIORITIES.poll },
   summary: 'Compare flows with the payment service',
+});
+
+/** Commands of minutes to subscriptions. What a slice has done until a cancel is in its result. */
+export const bulking = proxyActivities<BulkActivities>({
+  startToCloseTimeout: '1 day',
+  heartbeatTimeout: '30 seconds',
+  retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '5 minutes' },
+  priority: { priorityKey: CALL_PRIORITIES.poll },
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  summary: 'Give subscriptions a command',
 });

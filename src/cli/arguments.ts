@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { RETENTION_DAYS } from '../client/set-up-namespace.js';
 import { PAYMENT_STATUSES, WAITING_FOR } from '../contract/statuses.js';
 import { addBrakeCommands, type BrakesRequest } from './brake-arguments.js';
+import { addBulkCommands, type BulkRequest } from './bulk-arguments.js';
 import { addDeployCommands, type DeployRequest } from './deploy-arguments.js';
 import { addReconcileCommands, type ReconcileRequest } from './reconcile-arguments.js';
 import { UsageError } from './errors.js';
@@ -24,6 +25,7 @@ export type Request =
   | NotificationRequest
   | ReconcileRequest
   | BrakesRequest
+  | BulkRequest
   | DeployRequest;
 
 export type EventOptions = ListEventsOptions & { limit: number };
@@ -145,7 +147,8 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
       ask({ command: 'export', json: json(), options: { file, since, until } });
     });
 
-  addLineCommands(program, { text, wholeOf, json, ask });
+  const subscriptions = addLineCommands(program, { text, wholeOf, json, ask });
+  addBulkCommands(subscriptions, { wholeOf, json, faults, ask });
 
   addReconcileCommands(program, { text, texts, oneOf, wholeOf, instantOf, json, faults, ask });
 

@@ -1,6 +1,7 @@
 import { ConfigError } from '../config/index.js';
 import { parseRequest, type Request } from './arguments.js';
 import { runBrakes } from './brakes.js';
+import { runBulk } from './bulk.js';
 import { drainBuild } from './deploy-drain.js';
 import { showDeployment } from './deploy-status.js';
 import { openEngine, type Engine, type Surroundings } from './engine.js';
@@ -74,6 +75,10 @@ const KEYS = {
   replay: 'needed',
   redrive: 'needed',
   'subscriptions import': 'needed',
+  'subscriptions bulk': 'needed',
+  'subscriptions bulk status': 'needed',
+  'subscriptions bulk results': 'needed',
+  'subscriptions bulk stop': 'notNeeded',
   'reconcile run': 'needed',
   'reconcile list': 'ifThere',
   'reconcile ack': 'needed',
@@ -127,6 +132,11 @@ async function run(engine: Engine, request: FlowRequest, options: CommandOptions
       return await runBrakes(engine, request, options);
     case 'redrive':
       return await redrive(engine, request, options);
+    case 'subscriptions bulk':
+    case 'subscriptions bulk status':
+    case 'subscriptions bulk results':
+    case 'subscriptions bulk stop':
+      return await runBulk(engine, request, options);
     case 'subscriptions import':
       return await importSubscriptions(engine, request, options);
     default:

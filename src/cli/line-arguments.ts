@@ -15,7 +15,8 @@ interface Parsing {
 const DEFAULT_RATE = 5;
 const MAX_RATE = 1_000;
 
-export function addLineCommands(program: Command, { text, wholeOf, json, ask }: Parsing): void {
+/** @returns the group of commands to many subscriptions */
+export function addLineCommands(program: Command, { text, wholeOf, json, ask }: Parsing): Command {
   const withLines = (command: Command): Command =>
     command
       .option('--rate <number>', 'at most so many a second', wholeOf('--rate', 1, MAX_RATE), DEFAULT_RATE)
@@ -34,4 +35,5 @@ export function addLineCommands(program: Command, { text, wholeOf, json, ask }: 
     .action((file: string, given: { rate: number; report?: string }) =>
       ask({ command: 'subscriptions import', json: json(), file, ...given }),
     );
+  return subscriptions;
 }

@@ -3,7 +3,9 @@ import { parseRequest } from '../../src/cli/arguments.js';
 import { holdfast } from './command.js';
 
 const COMMANDS =
-  'list, show, explain, export, redrive, subscriptions import, reconcile run, reconcile list, reconcile ack, events list, events replay, events export, ' +
+  'list, show, explain, export, redrive, subscriptions import, ' +
+  'subscriptions bulk pause, subscriptions bulk resume, subscriptions bulk cancel, subscriptions bulk move, subscriptions bulk change-card, ' +
+  'subscriptions bulk status, subscriptions bulk results, subscriptions bulk stop, reconcile run, reconcile list, reconcile ack, events list, events replay, events export, ' +
   'setup, notifications list, notifications resend, brake, release, brakes, deploy status, deploy drain, replay';
 
 describe('the command line', () => {
@@ -72,6 +74,17 @@ describe('the command line', () => {
     });
   });
 
+  test('of brakes is read with what it stops', () => {
+    const person = ['--who', 'Ada', '--why', 'charges twice'];
+    const request = { businessUnit: 'shop', who: 'Ada', why: 'charges twice' };
+    expect(parseRequest(['brake', 'shop', ...person])).toEqual({ command: 'brake', json: false, request });
+    expect(parseRequest(['brake', 'shop', ...person, '--refunds'])).toMatchObject({
+      request: { ...request, refunds: true },
+    });
+    expect(parseRequest(['release', 'shop', ...person])).toEqual({ command: 'release', json: false, request });
+    expect(parseRequest(['brakes'])).toEqual({ command: 'brakes', json: false });
+  });
+
   test('of reconcile is read with its defaults, and with what it names', () => {
     const run = { command: 'reconcile run', json: false, input: {}, statements: [] };
     expect(parseRequest(['reconcile'])).toEqual(run);
@@ -130,6 +143,15 @@ describe('the command line', () => {
       ['reconcile', 'list', '--kind', 'lost'],
       ['--kind "lost": use one of moneyWithoutFlow, moneyTwice, otherAmount, flowWithoutMoney, late, unfollowed'],
     ],
+    [
+      ['brake', 'a b', '--who', '', '--why', 'x'.repeat(201)],
+      [
+        'businessUnit: "a b" is not the name of a business unit',
+        'who: Too small: expected string to have >=1 characters',
+        'why: Too big: expected string to have <=200 characters',
+      ],
+    ],
+    [['release', 'shop', '--who', 'Ada'], ["required option '--why <text>' not specified"]],
     [['lst'], ["unknown command 'lst' (Did you mean list?)"]],
     [[], [`No command is given: use one of ${COMMANDS}`]],
     [['list', '--limit', '--json'], ["option '--limit <number>' argument missing"]],

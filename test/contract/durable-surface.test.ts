@@ -3,12 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { createActivities } from '../../activities/index.js';
+import { createBulkActivities } from '../../activities/bulk.js';
 import { createBillingActivities } from '../../activities/billing.js';
 import { createNotificationActivities } from '../../activities/notifications.js';
 import { NOTIFICATION_TYPES, NOTIFICATIONS_FLOW } from '../../src/contract/notifications.js';
 import { createReconcileActivities } from '../../activities/reconcile.js';
 import * as names from '../../src/contract/names.js';
 import * as brakes from '../../src/contract/brakes.js';
+import * as bulk from '../../src/contract/bulk.js';
 import * as reconcile from '../../src/contract/reconcile.js';
 import { FLOWS } from '../../src/contract/flows.js';
 import { commandSequence, idempotencyKey, KEYED_OPERATIONS } from '../../src/contract/idempotency.js';
@@ -76,6 +78,12 @@ function durableSurface(): object {
       workflow: brakes.BRAKES_WORKFLOW,
       updates: [brakes.BRAKE_UPDATE, brakes.RELEASE_UPDATE],
       memo: brakes.BRAKES_MEMO,
+    },
+    bulk: {
+      workflow: bulk.BULK_WORKFLOW,
+      workflowId: bulk.bulkWorkflowId({ name: 'strike' }),
+      memo: bulk.BULK_MEMO,
+      activities: Object.keys(createBulkActivities(none)),
     },
     reconciliation: {
       workflows: reconcile.RECONCILIATION_TYPES,

@@ -5,12 +5,14 @@ import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/
 import { createActivities } from '../../activities/index.js';
 import { createBillingActivities } from '../../activities/billing.js';
 import { createNotificationActivities } from '../../activities/notifications.js';
+import { createBulkActivities } from '../../activities/bulk.js';
 import { createReconcileActivities } from '../../activities/reconcile.js';
 import { type BulkheadOptions, placesOf, withBulkheads } from '../../activities/bulkhead.js';
 import { RateLimit } from '../../activities/rate-limit.js';
 import { readBrakes } from '../../src/client/brakes.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { createEnginePort } from '../../src/client/engine-port.js';
+import { createBulkPort } from '../../src/client/bulk-port.js';
 import { createReconcilePort } from '../../src/client/reconcile-port.js';
 import { announcingIdentity } from '../../src/client/ready-check.js';
 import {
@@ -67,6 +69,8 @@ export interface SimulationOptions extends WorldOptions {
   /** Calls per second of business units, for each worker. */
   limits?: Readonly<Record<string, number>>;
   referenceBook?: ReferenceBook;
+  /** Subscriptions of one call of a bulk. */
+  bulkSlice?: number;
   /** Of every worker that does not choose otherwise. */
   worker?: WorkerChoice;
   /** Wraps what a worker's calls to the payment service go through. */
@@ -148,6 +152,8 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
       }),
       units: unitTerms(config),
       engine: createEnginePort(client),
+      bulk: createBulkPort(client),
+      ...(options.bulkSlice !== undefined && { bulkSlice: options.bulkSlice }),
       reconcile: createReconcilePort(client),
       referenceBook: options.referenceBook,
       brakeOf: (unit: string) => brakeOf(brakes, unit),
@@ -167,6 +173,7 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
         ...createBillingActivities(needs),
         ...createNotificationActivities(needs),
         ...createReconcileActivities(needs),
+        ...createBulkActivities(needs),
       } as never,
       queues: queues.includes(PAYMENTS_TASK_QUEUE)
         ? [...queues, NOTIFICATIONS_TASK_QUEUE, DELIVERIES_TASK_QUEUE]

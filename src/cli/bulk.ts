@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { bulkQuery } from '../client/bulk-port.js';
+import { eventsOf } from '../client/earlier-runs.js';
+import { decode } from '../client/ended-flow.js';
+import { announcedKeys } from '../client/ready-check.js';
+import {
+  BULK_MEMO,
+  BULK_WORKFLOW,
+  type BulkInput,
+  type BulkResult,
+  type BulkSlice,
+  type BulkStatus,
+  bulkWorkflowId,
+} from '../contract/bulk.js';
+import { BILLING_TASK_QUEUE, QUERY_NAMES } from '../contract/names.js';
+import type { BulkRequest } from './bulk-arguments.js';
+import type { Engine } from './engine.js';
+import { CommandError, messageOf } from './errors.js';
+import { asJson, asLines, printable } from './table.js';
+
+interface Output {
+  print: (text: string) => void;
+  printError: (text: string) => void;
+}
+
+/** The commands of `subscriptions bulk`. Resolves with the exit code. */
+export async function runBulk({ client }: Engine, request: BulkRequest, output: Output): Promise<number> {
+  try {
+    return await run(client, request, output);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError) || !('name' in request)) throw error;
+    throw new CommandError(`No bulk with the name "${printable(request.name)}" is under way or kept.`);
+  }
+}
+
+async function run(client: Client, request: BulkRequest, output: Output): Promise<number> {
+  switch (request.command) {
+    case 'subscriptions bulk':
+      return await start(client, request, output);
+    case 'subscriptions bulk status': {
+      const handle = client.workflow.getHandle(bulkWorkflowId(request));
+      const status = await handle.query<BulkStatus>(QUERY_NAMES.status);
+      output.print(
+        request.json ? asJson(status) : asLines([printable(await handle.query<string>(QUERY_NAMES.explain))]),
+      );
+      return 0;
+    }
+    case 'subscriptions bulk results':
+      for (const result of await resultsOf(client, bulkWorkflowId(request)))
+        output.print(`${JSON.stringify(result)}\n`);
+      return 0;
+    case 'subscriptions bulk stop':
+      await client.workflow.getHandle(bulkWorkflowId(request)).cancel();
+      output.printError('It ends after those that are under way; started again with the same words it goes on.\n');
+      return 0;
+  }
+}
+
+async function start(
+  client: Client,
+  { input, dryRun, json }: Extract<BulkRequest, { command: 'subscriptions bulk' }>,
+  { print, printError }: Output,
+): Promise<number> {
+  const count = await counted(client, input);
+  const matching = `${count} open subscriptions of business unit "${input.businessUnit}" match`;
+  if (dryRun) {
+    print(json ? asJson({ matching: count }) : asLines([`${matching}. Nothing was started.`]));
+    return 0;
+  }
+  if ((await announcedKeys(client, [BILLING_TASK_QUEUE])).length === 0)
+    throw new CommandError(
+      `No worker polls queue "${BILLING_TASK_QUEUE}": start one (HOLDFAST_TASK_QUEUES=all or billing).`,
+    );
+  const workflowId = bulkWorkflowId(input);
+  const isFresh = await startOrJoin(client, workflowId, input);
+  if (json) print(asJson({ workflowId, matching: count, started: isFresh }));
+  else print(asLines([isFresh ? `${workflowId} is under way: ${matching}.` : `${workflowId} was started before.`]));
+  printError(`It goes on if you leave. npx holdfast subscriptions bulk status ${input.name}\n`);
+  return 0;
+}
+
+/** @throws CommandError for a query that Temporal does not understand */
+async function counted(client: Client, input: BulkInput): Promise<number> {
+  try {
+    return (await client.workflow.count(bulkQuery(input, Date.now()))).count;
+  } catch (error) {
+    if (input.query === undefined) throw error;
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    throw new CommandError(`Nothing was started. --query can't be used: ${printable(messageOf(cause))}`);
+  }
+}
+
+/** False: the same bulk was started before. One that was stopped goes on. @throws CommandError for another of its name */
+async function startOrJoin(client: Client, workflowId: string, input: BulkInput): Promise<boolean> {
+  const { rate: _rate, ...same } = input;
+  const hash = createHash('sha256').update(JSON.stringify(same)).digest('hex');
+  const known: unknown = await client.workflow
+    .getHandle(workflowId)
+    .describe()
+    .then(({ memo }) => memo?.[BULK_MEMO])
+    .catch(() => undefined);
+  if (known !== undefined && known !== hash)
+    throw new CommandError(`Nothing was started. Another bulk has the name "${input.name}": give this one its own.`);
+  try {
+    await client.workflow.start(BULK_WORKFLOW, {
+      workflowId,
+      taskQueue: BILLING_TASK_QUEUE,
+      args: [input],
+      workflowIdConflictPolicy: 'FAIL',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+      memo: { [BULK_MEMO]: hash },
+      typedSearchAttributes: [
+        { key: defineSearchAttributeKey('BusinessUnit', SearchAttributeType.KEYWORD), value: input.businessUnit },
+      ],
+      staticSummary: `Bulk ${input.name}, ${input.action.do}`,
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    throw error;
+  }
+}
+
+/** Of all runs, the latest of each subscription. */
+async function resultsOf(client: Client, workflowId: string): Promise<BulkResult[]> {
+  const runs: { runId: string; startTime: Date }[] = [];
+  for await (const run of client.workflow.list({ query: `WorkflowId = "${workflowId}"` })) runs.push(run);
+  if (runs.length === 0) throw new CommandError(`No workflow ${workflowId} is known, or it is not listed yet.`);
+  const latest = new Map<string, BulkResult>();
+  for (const { runId } of runs.sort((one, other) => one.startTime.getTime() - other.startTime.getTime()))
+    for await (const event of eventsOf(client, workflowId, runId)) {
+      const payload = event.activityTaskCompletedEventAttributes?.result?.payloads?.[0];
+      if (payload === undefined) continue;
+      const { results } = (await decode(payload, client.options.loadedDataConverter)) as BulkSlice;
+      for (const result of results) latest.set(result.subscription, result);
+    }
+  return [...latest.values()];
+}

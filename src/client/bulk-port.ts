@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { BulkInput, BulkPort, BulkResult, BulkTarget } from '../contract/bulk.js';
+import { FAILURE_TYPES, SIGNAL_NAMES, subscriptionWorkflowId, WORKFLOW_TYPES } from '../contract/names.js';
+import type { SubscriptionAnswer } from '../contract/subscription-commands.js';
+import { Deadlines } from './deadlines.js';
+import { eventsOf } from './earlier-runs.js';
+import { decode } from './ended-flow.js';
+import { HoldfastError } from './errors.js';
+import { FlowCalls } from './flow-calls.js';
+import { keyword } from './start-options.js';
+import { type SubscriptionCommands, subscriptionCommands } from './subscription-commands.js';
+
+const PAGE = 1_000;
+const TRIES = 3;
+const TRY_AGAIN_MS = 1_000;
+/** No answer: whoever is asked again, under the same id, acts once. */
+const NO_ANSWER: ReadonlySet<string> = new Set([
+  'EngineUnavailable',
+  FAILURE_TYPES.providerUnavailable,
+  FAILURE_TYPES.rateLimited,
+  FAILURE_TYPES.unexpectedResponse,
+]);
+const PREFIX = subscriptionWorkflowId('');
+
+/** Open subscriptions of the bulk's unit. What the caller's query says besides, it can't widen: see `targets`. */
+export function bulkQuery(
+  { businessUnit, query, action }: Pick<BulkInput, 'businessUnit' | 'query' | 'action'>,
+  begun: number,
+): string {
+  const clauses = [
+    `WorkflowType = "${WORKFLOW_TYPES.subscription}"`,
+    'ExecutionStatus = "Running"',
+    `BusinessUnit = "${businessUnit}"`,
+    ...(query === undefined ? [] : [`(${query})`]),
+    // A run that began later has moved already.
+    ...(action.do === 'moveOn' ? [`StartTime < "${new Date(begun).toISOString()}"`] : []),
+  ];
+  return clauses.join(' AND ');
+}
+
+/** The Temporal calls of a bulk, over an ordinary client. */
+export function createBulkPort(client: Client): BulkPort {
+  const calls = new FlowCalls(client, new Deadlines(client));
+  const commands = subscriptionCommands((reference, name, request, freshId) =>
+    calls.update<SubscriptionAnswer>({ workflowId: subscriptionWorkflowId(reference) }, name, request, freshId),
+  );
+  return {
+    async inputOf(workflowId, runId) {
+      for await (const event of eventsOf(client, workflowId, runId)) {
+        const payload = event.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
+        return await decode(payload, client.options.loadedDataConverter);
+      }
+      throw new Error(`The history of ${workflowId} is gone`);
+    },
+
+    async targets(input, begun) {
+      const found = new Map<string, BulkTarget>();
+      for await (const one of client.workflow.list({ query: bulkQuery(input, begun), pageSize: PAGE })) {
+        const { workflowId, runId, type, typedSearchAttributes } = one;
+        const isOurs = type === WORKFLOW_TYPES.subscription && workflowId.startsWith(PREFIX);
+        if (isOurs && typedSearchAttributes.get(keyword('BusinessUnit')) === input.businessUnit)
+          found.set(workflowId, { workflowId, runId });
+      }
+      return [...found.values()].sort((one, other) => (one.workflowId < other.workflowId ? -1 : 1));
+    },
+
+    async command(input, target) {
+      const subscription = target.workflowId.slice(PREFIX.length);
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return (await give(client, commands, calls, input, target)) ? { subscription, result: 'done' } : undefined;
+        } catch (error) {
+          const why = error instanceof Error ? error.message : String(error);
+          const isAnswer = error instanceof HoldfastError && !NO_ANSWER.has(error.type);
+          if (isAnswer) return { subscription, result: 'refused', why } satisfies BulkResult;
+          if (tries === TRIES) return { subscription, result: 'failed', why } satisfies BulkResult;
+          await sleep(TRY_AGAIN_MS);
+        }
+      }
+    },
+  };
+}
+
+/** False if the subscription is left alone. @throws HoldfastError */
+async function give(
+  client: Client,
+  commands: SubscriptionCommands,
+  calls: FlowCalls,
+  { name, action, who, why }: BulkInput,
+  { workflowId, runId }: BulkTarget,
+): Promise<boolean> {
+  const reference = workflowId.slice(PREFIX.length);
+  const given = { commandId: `bulk-${name}`, who, why };
+  switch (action.do) {
+    case 'moveOn':
+      await moveOn(client, { workflowId, runId });
+      return true;
+    case 'changeCard': {
+      const { subscription } = await calls.query<{ subscription?: { card: { token: string } } }>(
+        { workflowId },
+        'status',
+      );
+      const token = subscription?.card.token;
+      // An attempt before this one may have changed it.
+      if (action.cards.some(({ to }) => to === token)) return true;
+      const card = action.cards.find(({ from }) => from === token);
+      if (card === undefined) return false;
+      await commands.changeCard(reference, { ...given, token: card.to });
+      return true;
+    }
+    case 'pause':
+    case 'resume':
+    case 'cancel': {
+      const { do: command, ...request } = action;
+      const give = commands[command] as (reference: string, request: object) => Promise<unknown>;
+      await give(reference, { ...given, ...request });
+      return true;
+    }
+  }
+}
+
+/** A run that has ended has moved by itself. */
+async function moveOn(client: Client, { workflowId, runId }: BulkTarget): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowId, runId).signal(SIGNAL_NAMES.moveOn);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}

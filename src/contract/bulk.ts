@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { freeText } from './card-data.js';
+import { businessUnitSchema, instantSchema, uuidSchema } from './fields.js';
+import { type OutputOf, SharedSchema } from './shared-schema.js';
+import { MISSED_PERIODS } from './subscription.js';
+
+/** Workflow type that gives one command to many subscriptions. It moves no money. */
+export const BULK_WORKFLOW = 'bulk';
+const BULK_PREFIX = 'bulk-';
+/** Memo: hash of the input, by which a repeated start is told from another one of the same name. */
+export const BULK_MEMO = 'holdfastBulk';
+
+export function bulkWorkflowId({ name }: { name: string }): string {
+  return `${BULK_PREFIX}${name}`;
+}
+
+/** Cards that one bulk can change: they are its input, which the engine limits. */
+const MOST_CARDS = 10_000;
+
+const cards = z
+  .array(z.strictObject({ from: uuidSchema.zod, to: uuidSchema.zod }))
+  .min(1, { error: 'names no card' })
+  .max(MOST_CARDS, { error: `names more than ${MOST_CARDS} cards: split it into several bulks` })
+  .superRefine((all, context) => {
+    const froms = new Map<string, number>();
+    for (const [at, { from }] of all.entries()) {
+      const earlier = froms.get(from);
+      if (earlier === undefined) froms.set(from, at);
+      else context.addIssue({ code: 'custom', path: [at, 'from'], message: `stands at ${earlier} already` });
+    }
+    for (const [at, { to }] of all.entries())
+      if (froms.has(to))
+        context.addIssue({ code: 'custom', path: [at, 'to'], message: `is itself replaced, at ${froms.get(to)}` });
+  });
+
+const actionSchema = z.discriminatedUnion('do', [
+  z.strictObject({
+    do: z.literal('pause'),
+    openPeriod: z.enum(['hold', 'drop']).optional(),
+    until: instantSchema.zod.optional(),
+  }),
+  z.strictObject({ do: z.literal('resume'), missedPeriods: z.enum(MISSED_PERIODS).optional() }),
+  z.strictObject({ do: z.literal('cancel'), when: z.enum(['now', 'periodEnd', 'undo']) }),
+  /** Continues as new on the build that gets new work, as `deploy drain` has it. */
+  z.strictObject({ do: z.literal('moveOn') }),
+  /** Gives each subscription whose card is a `from` the card `to`, and leaves the others alone. */
+  z.strictObject({ do: z.literal('changeCard'), cards }),
+]);
+type BulkAction = z.output<typeof actionSchema>;
+
+const person = freeText(200, z.string().trim());
+
+/** Input of workflow `bulk`, whose id is `bulk-<name>`. */
+export const bulkInputSchema = new SharedSchema(
+  z.strictObject({
+    /** Each subscription takes the command under this name: a repeat acts once. */
+    name: z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, { error: 'is no name: use 1-64 of A-Z a-z 0-9 _ . -' }),
+    businessUnit: businessUnitSchema.zod,
+    action: actionSchema,
+    /** Narrows the open subscriptions of the unit down, in the words of Temporal's visibility. */
+    query: z.string().trim().min(1).max(2_000).optional(),
+    /** Subscriptions a second. */
+    rate: z.number().positive().max(100),
+    who: person,
+    why: person,
+  }),
+);
+export type BulkInput = OutputOf<typeof bulkInputSchema>;
+
+export const BULK_RESULTS = ['done', 'refused', 'failed'] as const;
+
+/** What has become of one subscription. `failed`: no answer came; it may have taken the command. */
+export interface BulkResult {
+  subscription: string;
+  result: (typeof BULK_RESULTS)[number];
+  why?: string;
+}
+
+export interface BulkCounts extends Record<BulkResult['result'], number> {
+  /** Their card is not among those to be changed. */
+  leftAlone: number;
+}
+
+export interface BulkSliceCall {
+  /** Workflow id: all up to it are done. */
+  after?: string;
+  /** Epoch ms. */
+  begun: number;
+}
+
+export interface BulkSlice {
+  results: BulkResult[];
+  leftAlone: number;
+  /** The last workflow id that was looked at, while there are more. */
+  last?: string;
+}
+
+/** They read what is asked in the input of the calling workflow, which may be long. */
+export interface BulkActivities {
+  bulkSlice(call: BulkSliceCall): Promise<BulkSlice>;
+}
+
+/** Answer of query `status`, and the workflow's result. */
+export interface BulkStatus extends BulkCounts {
+  status: 'started' | 'completed';
+  name: string;
+  businessUnit: string;
+  action: BulkAction['do'];
+}
+
+/** A run of a subscription. */
+export interface BulkTarget {
+  workflowId: string;
+  runId: string;
+}
+
+/** The Temporal calls of a bulk, implemented in `src/client`. */
+export interface BulkPort {
+  inputOf(workflowId: string, runId: string): Promise<unknown>;
+  /** Those that are open now, by workflow id. @param begun epoch ms: when the bulk began */
+  targets(input: BulkInput, begun: number): Promise<BulkTarget[]>;
+  /** undefined: it is left alone. */
+  command(input: BulkInput, target: BulkTarget): Promise<BulkResult | undefined>;
+}

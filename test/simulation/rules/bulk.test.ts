@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest';
+import { parseRequest } from '../../../src/cli/arguments.js';
+import { runBulk } from '../../../src/cli/bulk.js';
+import type { BulkRequest } from '../../../src/cli/bulk-arguments.js';
+import type { Engine } from '../../../src/cli/engine.js';
+import type { UsageError } from '../../../src/cli/errors.js';
+import type { BulkResult, BulkStatus } from '../../../src/contract/bulk.js';
+import type { SubscriptionInput } from '../../../src/contract/subscription.js';
+import { anotherCard, monthly, subscribe } from '../../support/subscriptions.js';
+import { MINUTE, runLengths, SECOND, sharedTime } from './context.js';
+import { fileOf } from './restored.js';
+
+let suggestRunAfter = 4_096;
+const time = sharedTime({ billing: true }, { bulkSlice: 2, suggestRunAfter: () => suggestRunAfter });
+const NOTED = ['--who', 'Ada', '--why', 'a strike'];
+let bulks = 0;
+const newName = (): string => `strike-${(bulks += 1)}`;
+
+async function subscribed(count: number, overrides: Partial<SubscriptionInput> = {}) {
+  const flows = [];
+  for (let at = 0; at < count; at += 1) {
+    const input = await monthly(time, overrides);
+    flows.push({ ...(await subscribe(time, input)), input });
+  }
+  await time.passUntil((await time.now()) + MINUTE);
+  return flows;
+}
+
+/** The others of this file are left out. */
+function only(flows: readonly { workflowId: string }[]): string[] {
+  return ['--query', flows.map(({ workflowId }) => `WorkflowId = '${workflowId}'`).join(' OR ')];
+}
+
+/** As a person gives it. */
+async function run(...args: string[]) {
+  let out = '';
+  let err = '';
+  const request = parseRequest(['subscriptions', 'bulk', ...args]) as BulkRequest;
+  const code = await runBulk({ client: time.client } as Engine, request, {
+    print: (text) => void (out += text),
+    printError: (text) => void (err += text),
+  });
+  return { code, out, err };
+}
+
+const begin = (action: readonly string[], name: string, ...more: string[]) =>
+  run(...action, '--unit', 'default', '--name', name, ...NOTED, ...more);
+
+async function ended(name: string): Promise<BulkStatus> {
+  return (await time.client.workflow.getHandle(`bulk-${name}`).result()) as BulkStatus;
+}
+
+async function results(name: string): Promise<BulkResult[]> {
+  const { out } = await run('results', name);
+  const all = out.split('\n').filter(Boolean);
+  return all.map((line) => JSON.parse(line) as BulkResult);
+}
+
+describe('a bulk', () => {
+  test('gives each subscription its command once, at its rate, slice by slice and run by run, and lists what became of each', async () => {
+    const flows = await subscribed(5);
+    const [first, ...others] = flows;
+    await first?.command('pause', { commandId: 'before' });
+    const name = newName();
+    suggestRunAfter = 8;
+    expect((await begin(['pause'], name, ...only(flows), '--dry-run')).out).toContain('5 open subscriptions');
+    const begun = await time.now();
+    expect(await begin(['pause'], name, ...only(flows), '--rate', '1')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`bulk-${name} is under way: 5 open`),
+    });
+    expect(await ended(name)).toEqual({
+      ...{ status: 'completed', name, businessUnit: 'default', action: 'pause' },
+      ...{ done: 4, refused: 1, failed: 0, leftAlone: 0 },
+    });
+    suggestRunAfter = 4_096;
+    expect((await time.now()) - begun).toBeGreaterThanOrEqual(2 * SECOND);
+    expect(runLengths(time, `bulk-${name}`).length).toBeGreaterThan(1);
+    expect(await results(name)).toEqual(
+      expect.arrayContaining([
+        { subscription: first?.reference, result: 'refused', why: expect.stringContaining('paused already') },
+        ...others.map(({ reference }) => ({ subscription: reference, result: 'done' })),
+      ]),
+    );
+    for (const flow of flows) expect(await flow.status()).toMatchObject({ status: 'paused' });
+    expect((await run('status', name)).out).toContain('is over: 4 done, 1 refused, 0 without an answer');
+  });
+
+  test('of the same name and words is not begun again, and of other words it is refused', async () => {
+    const flows = await subscribed(1);
+    const name = newName();
+    await begin(['pause'], name, ...only(flows));
+    await ended(name);
+    await flows[0]?.command('resume');
+    expect((await begin(['pause'], name, ...only(flows), '--rate', '9')).out).toContain('was started before');
+    expect(await flows[0]?.status()).toMatchObject({ status: 'active' });
+    await expect(begin(['resume'], name, ...only(flows))).rejects.toThrow(`Another bulk has the name "${name}"`);
+  });
+
+  test('that was stopped goes on where it is started again, and acts once on whoever had it before', async () => {
+    const flows = await subscribed(4);
+    const name = newName();
+    await begin(['cancel', '--when', 'periodEnd'], name, ...only(flows), '--rate', '1');
+    await time.passUntil((await time.now()) + SECOND / 2);
+    await run('stop', name);
+    await expect(ended(name)).rejects.toThrow();
+    const before = (await results(name)).length;
+    expect(before).toBeGreaterThan(0);
+    expect(before).toBeLessThan(4);
+    expect((await begin(['cancel', '--when', 'periodEnd'], name, ...only(flows))).out).toContain('is under way');
+    expect(await ended(name)).toMatchObject({ done: 4, refused: 0 });
+    expect(await results(name)).toHaveLength(4);
+  });
+
+  test('is gone on with by another worker where its own dies', async () => {
+    const flows = await subscribed(3);
+    const name = newName();
+    await begin(['pause'], name, ...only(flows), '--rate', '1');
+    await time.passUntil((await time.now()) + SECOND / 2);
+    for (const worker of time.simulation.workers) worker.kill();
+    await time.startWorker();
+    expect(await ended(name)).toMatchObject({ done: 3, refused: 0, failed: 0 });
+    for (const flow of flows) expect(await flow.status()).toMatchObject({ status: 'paused' });
+  });
+
+  test('changes the cards that its file names, and leaves the others alone', async () => {
+    const [changed, has, other] = await subscribed(3);
+    const to = await anotherCard(time, changed?.input.customerId ?? '');
+    await has?.command('changeCard', { token: await anotherCard(time, has.input.customerId) });
+    const present = (await has?.status())?.subscription?.card.token;
+    const file = fileOf([
+      { from: changed?.input.token, to },
+      { from: has?.input.token, to: present },
+    ]);
+    const name = newName();
+    await begin(['change-card', file], name, ...only([changed!, has!, other!]));
+    expect(await ended(name)).toMatchObject({ done: 2, leftAlone: 1 });
+    expect(await changed?.status()).toMatchObject({ subscription: { card: { token: to } } });
+    expect(await other?.status()).toMatchObject({ subscription: { card: { token: other?.input.token } } });
+  });
+
+  test('moves each subscription once, whoever continues as new meanwhile', async () => {
+    const flows = await subscribed(3);
+    const runs = () => flows.map(({ workflowId }) => runLengths(time, workflowId).length);
+    const before = runs();
+    const name = newName();
+    await begin(['move'], name, ...only(flows), '--rate', '1');
+    expect(await ended(name)).toMatchObject({ done: 3 });
+    await time.passUntil((await time.now()) + MINUTE);
+    expect(runs()).toEqual(before.map((count) => count + 1));
+  });
+
+  test('reaches no other flow, whatever its query says', async () => {
+    const [flow] = await subscribed(1);
+    const name = newName();
+    const wide = `WorkflowId = '${flow?.workflowId}') OR (WorkflowType = 'bulk'`;
+    await begin(['pause'], name, '--query', wide);
+    expect(await ended(name)).toMatchObject({ done: 1, refused: 0, failed: 0 });
+  });
+});
+
+describe('a bulk that can not be used is refused before anything of it is done', () => {
+  const faults = (...args: string[]): readonly string[] => {
+    try {
+      parseRequest(['subscriptions', 'bulk', ...args]);
+    } catch (error) {
+      return (error as UsageError).faults;
+    }
+    throw new Error('was not refused');
+  };
+
+  test('with every fault of its arguments', () => {
+    const args = ['--unit', 'a b', '--name', 'a/b', '--who', '', '--why', 'x', '--rate', '0'];
+    expect(faults('pause', ...args, '--until', 'soon', '--open-period', 'keep')).toEqual([
+      '--rate "0": use a number from 1 to 100',
+      expect.stringMatching(/^--name: is no name/),
+      expect.stringMatching(/^--unit: /),
+      expect.stringMatching(/^action.openPeriod: /),
+      expect.stringMatching(/^action.until: "soon"/),
+      expect.stringMatching(/^--rate: /),
+      expect.stringMatching(/^--who: /),
+    ]);
+  });
+
+  test('with every fault of every line of its cards', () => {
+    const [one, two] = ['3f0d1c52-9f5e-4a39-8b8e-5d1a7f0c2b11', '150f1279-6d2c-4728-9e23-6b303f3f1f2f'];
+    const given = ['--unit', 'default', '--name', 'x', ...NOTED];
+    const file = fileOf([{ from: one, to: two }, { from: two }, { from: one, to: 'new' }]);
+    expect(faults('change-card', file, ...given)).toEqual([
+      expect.stringMatching(/^line 2: to: /),
+      expect.stringMatching(/^line 3: to: /),
+    ]);
+    const twice = fileOf([
+      { from: one, to: two },
+      { from: two, to: one },
+      { from: one, to: two },
+    ]);
+    expect(faults('change-card', twice, ...given)).toEqual([
+      'line 3: from: stands in line 1 already',
+      'line 1: to: is itself replaced, in line 2',
+      'line 2: to: is itself replaced, in line 1',
+      'line 3: to: is itself replaced, in line 2',
+    ]);
+  });
+
+  test('with a sentence where there is none of that name', async () => {
+    for (const verb of ['status', 'results', 'stop'])
+      await expect(run(verb, 'nobody')).rejects.toMatchObject({ name: 'CommandError' });
+  });
+
+  test('with what Temporal says of its query', async () => {
+    await expect(begin(['pause'], newName(), '--query', 'BusinessUnit ==')).rejects.toThrow("--query can't be used");
+  });
+});
