@@ -1,8 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type {
   BillingActivities,
-  ChangedPlan,
-  ChangePlanCall,
   ClassifyAttemptCall,
   DunningDecision,
   Period,
@@ -17,15 +15,8 @@ import type { FlowReading, RefundOfPayment, RefundReading } from '../src/contrac
 import { FAILURE_TYPES } from '../src/contract/names.js';
 import { isUndecodable } from '../src/contract/payload-marks.js';
 import { type ParsedSubscriptionInput, subscriptionInputSchema } from '../src/contract/subscription.js';
-import {
-  paidUntil,
-  periodEndsAt,
-  periodOf,
-  planFrom,
-  withInterval,
-  periodsDue,
-  periodsDueAfter,
-} from '../src/domain/billing-calendar.js';
+import { paidUntil, periodEndsAt, periodOf, periodsDue, periodsDueAfter } from '../src/domain/billing-calendar.js';
+import { changePlan } from '../src/domain/changed-plan.js';
 import { capsOf } from '../src/domain/card-tries.js';
 import { checkSubscription } from '../src/domain/check-subscription.js';
 import { retryableBy } from '../src/domain/decline.js';
@@ -119,21 +110,6 @@ export function classifyAttempt({ plan, dunning, endsAt, state, result, now }: C
 
 function resumeBill({ plan, dunning, endsAt, state, step, pausedMs, now }: ResumeBillCall): DunningDecision {
   return afterPause({ state, step }, pausedMs, contextOf({ plan, dunning, endsAt, now }));
-}
-
-/** Applies a change from the first period that is not due yet: due periods keep their day and hour. */
-export function changePlan({ plan: given, from, now, interval, billAt }: ChangePlanCall): ChangedPlan {
-  const present = planFrom(given, from);
-  const { next } = periodsDue(present, from, now, 'billAll');
-  if (next === undefined) return { plan: present };
-  const { before: _, ...alone } = present;
-  const changed = {
-    ...(interval === undefined ? alone : withInterval(alone, next.period, interval)),
-    ...(billAt !== undefined && { billAt }),
-  };
-  const plan = next.period === from ? changed : { ...changed, before: { period: next.period, plan: present } };
-  const first = periodOf(plan, next.period);
-  return { plan, ...(first !== undefined && { first }) };
 }
 
 function contextOf(of: Pick<ClassifyAttemptCall, 'plan' | 'dunning' | 'endsAt' | 'now'>): DunningContext {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
 import { z } from 'zod';
 import { durationSchema, amountSchema, currencySchema, ipAddressSchema } from '../src/contract/fields.js';
+import { billAmountSchema } from '../src/contract/subscription-amounts.js';
 import { timeZoneSchema } from '../src/contract/subscription.js';
 import { PUBLISHED_SCHEMAS } from './published-schemas.js';
 
@@ -19,6 +20,15 @@ const CHECKED_BY_CODE: ReadonlyMap<unknown, z.core.JSONSchema.BaseSchema> = new 
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
       description: 'Minor units of the currency: 1095 is 10.95 USD, 1095 JPY, 1.095 KWD.',
+    },
+  ],
+  [
+    billAmountSchema.zod,
+    {
+      type: 'integer',
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Minor units of the currency; 0 bills nothing.',
     },
   ],
   [timeZoneSchema.zod, { type: 'string', minLength: 1, description: 'IANA time zone, such as Europe/Rome.' }],

@@ -32,6 +32,7 @@ import {
   type ReconcileStatus,
 } from '../src/contract/reconcile.js';
 import { QUERY_NAMES, SIGNAL_NAMES, UPDATE_NAMES } from '../src/contract/names.js';
+import type { BillsAndSchedule } from '../src/contract/subscription-bills.js';
 import type {
   BillNow,
   CancelSubscription,
@@ -41,6 +42,8 @@ import type {
   Pause,
   RefundPeriod,
   Resume,
+  SetAmount,
+  SkipPeriod,
   SubscriptionAnswer,
   SubscriptionOutcome,
 } from '../src/contract/subscription-commands.js';
@@ -65,10 +68,13 @@ export const statusQuery = defineQuery<AnyStatus>(QUERY_NAMES.status);
 export const explainQuery = defineQuery<string>(QUERY_NAMES.explain);
 export const notificationsQuery = defineQuery<SentNotifications>(QUERY_NAMES.notifications);
 
+export const billsQuery = defineQuery<BillsAndSchedule>(QUERY_NAMES.bills);
 export const pauseUpdate = defineUpdate<SubscriptionAnswer, [Pause]>(UPDATE_NAMES.pause);
 export const resumeUpdate = defineUpdate<SubscriptionAnswer, [Resume]>(UPDATE_NAMES.resume);
 export const changeCardUpdate = defineUpdate<SubscriptionAnswer, [ChangeCard]>(UPDATE_NAMES.changeCard);
 export const changePlanUpdate = defineUpdate<SubscriptionAnswer, [ChangePlan]>(UPDATE_NAMES.changePlan);
+export const skipPeriodUpdate = defineUpdate<SubscriptionAnswer, [SkipPeriod]>(UPDATE_NAMES.skipPeriod);
+export const setAmountUpdate = defineUpdate<SubscriptionAnswer, [SetAmount]>(UPDATE_NAMES.setAmount);
 export const changeTermsUpdate = defineUpdate<SubscriptionAnswer, [ChangeTerms]>(UPDATE_NAMES.changeTerms);
 export const cancelUpdate = defineUpdate<SubscriptionAnswer, [CancelSubscription]>(UPDATE_NAMES.cancel);
 export const billNowUpdate = defineUpdate<SubscriptionAnswer, [BillNow]>(UPDATE_NAMES.billNow);

@@ -2,7 +2,8 @@ import { allHandlersFinished, CancellationScope } from '@temporalio/workflow';
 import type { SubscriptionEnded } from '../src/contract/subscription-commands.js';
 import { billInThisRun, endRefused, endSubscription } from './billing/bill-in-this-run.js';
 import { checkBeforeBilling, continueSubscription, openSubscription } from './billing/open.js';
-import { type Billing, type Carried, carriedOf, type Unopened } from './billing/state.js';
+import { carriedOf } from './billing/carried-state.js';
+import type { Billing, Carried, Unopened } from './billing/state.js';
 
 /**
  * Bills a stored card period after period, for years. Each attempt to bill is a child workflow `charge` with a

@@ -99,7 +99,10 @@ export function subscriptionFields({ subscription, currency }: FlowDetails): [st
     ['open bill', open && openText(open, money)],
     ['next bill', nextBill && `period ${nextBill.period} at ${time(nextBill.dueAt)} UTC`],
     ['last billed', paid && `${paid} at ${time(lastBilled.billedAt)} UTC`],
-    ['periods', `${billedPeriods} billed, ${unpaidPeriods} unpaid, ${missedPeriods} missed`],
+    [
+      'periods',
+      `${billedPeriods} billed, ${unpaidPeriods} unpaid, ${missedPeriods} missed, ${subscription.skippedPeriods ?? 0} skipped`,
+    ],
     ['billed before', billedThrough === undefined ? undefined : `periods 1 to ${billedThrough}`],
     ['ends', cancelAtPeriodEnd ? 'with the present period' : undefined],
   ];
@@ -111,7 +114,11 @@ function openText(
 ): string {
   const until =
     nextTryAt === undefined ? giveUpAt && `given up at ${time(giveUpAt)} UTC` : `next try at ${time(nextTryAt)} UTC`;
-  return [`period ${period}, ${money(amount)}`, `${declines} of ${maxAttempts} declines`, until]
+  return [
+    `period ${period}, ${amount === undefined ? 'no amount yet' : money(amount)}`,
+    `${declines} of ${maxAttempts} declines`,
+    until,
+  ]
     .filter(Boolean)
     .join(', ');
 }

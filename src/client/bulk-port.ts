@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { BulkInput, BulkPort, BulkResult, BulkTarget } from '../contract/bulk.js';
 import { FAILURE_TYPES, SIGNAL_NAMES, subscriptionWorkflowId, WORKFLOW_TYPES } from '../contract/names.js';
-import type { SubscriptionAnswer } from '../contract/subscription-commands.js';
 import { Deadlines } from './deadlines.js';
 import { eventsOf } from './earlier-runs.js';
 import { decode } from './ended-flow.js';
@@ -42,9 +41,7 @@ export function bulkQuery(
 /** The Temporal calls of a bulk, over an ordinary client. */
 export function createBulkPort(client: Client): BulkPort {
   const calls = new FlowCalls(client, new Deadlines(client));
-  const commands = subscriptionCommands((reference, name, request, freshId) =>
-    calls.update<SubscriptionAnswer>({ workflowId: subscriptionWorkflowId(reference) }, name, request, freshId),
-  );
+  const commands = subscriptionCommands(calls);
   return {
     async inputOf(workflowId, runId) {
       for await (const event of eventsOf(client, workflowId, runId)) {

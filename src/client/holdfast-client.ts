@@ -39,11 +39,11 @@ import {
 } from '../contract/messages.js';
 import { durationMs } from '../contract/fields.js';
 import { FLOWS, type RepeatableFlow } from '../contract/flows.js';
-import { QUERY_NAMES, subscriptionWorkflowId, UPDATE_NAMES } from '../contract/names.js';
+import { QUERY_NAMES, UPDATE_NAMES } from '../contract/names.js';
 import type { AnalyseRiskInput, RiskOutcome } from '../contract/risk.js';
 import type { SharedSchema } from '../contract/shared-schema.js';
 import type { SubscriptionInput } from '../contract/subscription.js';
-import type { SubscriptionAnswer, SubscriptionOutcome } from '../contract/subscription-commands.js';
+import type { SubscriptionOutcome } from '../contract/subscription-commands.js';
 import { type BrakeCommands, brakeCommands } from './brakes.js';
 import { type AskableType, askFlow, type FlowOutcomes } from './ask-flow.js';
 import { runCardFlow, FlowCalls, type FlowRef, followTransaction } from './flow-calls.js';
@@ -75,6 +75,7 @@ export class HoldfastClient {
     this.#client = client;
     this.#deadlines = new Deadlines(client);
     this.#calls = new FlowCalls(client, this.#deadlines);
+    this.subscription = subscriptionCommands(this.#calls);
     this.brakes = brakeCommands(client, this.#calls);
   }
 
@@ -146,9 +147,7 @@ export class HoldfastClient {
    * repeat with the same `commandId` has no further effect.
    * @throws HoldfastError `StateConflict` with the reason when the command is refused; `InvalidInput`; `FlowNotFound`
    */
-  readonly subscription: SubscriptionCommands = subscriptionCommands((reference, name, request, freshId) =>
-    this.#calls.update<SubscriptionAnswer>({ workflowId: subscriptionWorkflowId(reference) }, name, request, freshId),
-  );
+  readonly subscription: SubscriptionCommands;
 
   /** Gets a risk score and decision; moves no money. Throws like {@link charge}. */
   async analyseRisk(input: AnalyseRiskInput, options: WaitOptions = {}): Promise<RiskOutcome> {

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
-import { UPDATE_NAMES } from '../contract/names.js';
+import { QUERY_NAMES, subscriptionWorkflowId, UPDATE_NAMES } from '../contract/names.js';
+import {
+  type BillingSchedule,
+  type BillsAndSchedule,
+  type Preview,
+  type PreviewRequest,
+  previewSchema,
+  type SubscriptionBills,
+} from '../contract/subscription-bills.js';
 import type { SharedSchema } from '../contract/shared-schema.js';
 import {
   type BillNow,
@@ -19,10 +27,16 @@ import {
   refundPeriodSchema,
   type Resume,
   resumeSchema,
+  type SetAmount,
+  setAmountSchema,
+  type SkipPeriod,
+  skipPeriodSchema,
   type SubscriptionAnswer,
 } from '../contract/subscription-commands.js';
+import { billsToCome, scheduleAfter } from '../domain/bills-to-come.js';
 import { checkInput } from './start-options.js';
 import { HoldfastError, naming } from './errors.js';
+import type { FlowCalls } from './flow-calls.js';
 
 /** Commands to a running subscription, by its reference. */
 export interface SubscriptionCommands {
@@ -31,15 +45,29 @@ export interface SubscriptionCommands {
   resume: (reference: string, request?: Resume) => Promise<SubscriptionAnswer>;
   /** Applies from the next attempt on, which is made at once if a bill is past due. */
   changeCard: (reference: string, request: ChangeCard) => Promise<SubscriptionAnswer>;
-  /** Changes amount, interval or time of day from the first period that is not due yet; see `appliesFrom`. */
+  /**
+   * Changes amounts, interval or time of day from the first period that is not due yet, or amounts from a later one; see
+   * `appliesFrom`.
+   */
   changePlan: (reference: string, request: ChangePlan) => Promise<SubscriptionAnswer>;
-  /** Changes dunning, missed periods, statement text or end, from now on. */
+  /** Bills nothing for a period that is not due yet, or takes that back. */
+  skipPeriod: (reference: string, request: SkipPeriod) => Promise<SubscriptionAnswer>;
+  /** Supplies the amount of a period of a metered subscription, before its payment begins. */
+  setAmount: (reference: string, request: SetAmount) => Promise<SubscriptionAnswer>;
+  /** Changes dunning, missed periods, statement text, notices, metadata or end, from now on. */
   changeTerms: (reference: string, request: ChangeTerms) => Promise<SubscriptionAnswer>;
   /** Ends now or with the present period, or takes such an end back. */
   cancel: (reference: string, request: CancelSubscription) => Promise<SubscriptionAnswer>;
   /** Answers once the payment's outcome is known; refused when the period has been billed. */
   billNow: (reference: string, request: BillNow) => Promise<SubscriptionAnswer>;
   refundPeriod: (reference: string, request?: RefundPeriod) => Promise<SubscriptionAnswer>;
+  /** What has become of each period, also after the end. */
+  bills: (reference: string) => Promise<SubscriptionBills>;
+  /**
+   * The next bills, as it stands and after a change. Changes nothing.
+   * @throws HoldfastError with which the change would be refused
+   */
+  preview: (reference: string, request: PreviewRequest) => Promise<Preview>;
 }
 
 /** Sends an update with an id made from its request, or with `freshId`. */
@@ -47,7 +75,10 @@ type Send = (reference: string, update: string, request: object, freshId?: strin
 
 const MOST_REPEATS = 2;
 
-export function subscriptionCommands(send: Send): SubscriptionCommands {
+export function subscriptionCommands(calls: FlowCalls): SubscriptionCommands {
+  const flowOf = (reference: string) => ({ workflowId: subscriptionWorkflowId(reference) });
+  const send: Send = (reference, name, request, freshId) => calls.update(flowOf(reference), name, request, freshId);
+  const ask = (reference: string): Promise<BillsAndSchedule> => calls.query(flowOf(reference), QUERY_NAMES.bills);
   const command =
     <Request extends { commandId?: string | undefined }>(
       name: keyof typeof UPDATE_NAMES,
@@ -73,11 +104,30 @@ export function subscriptionCommands(send: Send): SubscriptionCommands {
     resume: command('resume', resumeSchema),
     changeCard: command('changeCard', changeCardSchema),
     changePlan: command('changePlan', changePlanSchema),
+    skipPeriod: command('skipPeriod', skipPeriodSchema),
+    setAmount: command('setAmount', setAmountSchema),
     changeTerms: command('changeTerms', changeTermsSchema),
     cancel: command('cancel', cancelSubscriptionSchema),
     billNow: command('billNow', billNowSchema),
     refundPeriod: command('refundPeriod', refundPeriodSchema),
+    async bills(reference) {
+      const { schedule: _, ...bills } = await ask(reference);
+      return bills;
+    },
+    async preview(reference, request) {
+      const checked = checkInput(previewSchema, request);
+      return previewOf((await ask(reference)).schedule, checked, Date.now());
+    },
   };
+}
+
+function previewOf(schedule: BillingSchedule, { count, change }: PreviewRequest, now: number): Preview {
+  const bills = billsToCome(schedule, count, now);
+  if (change === undefined) return { bills };
+  const changed = scheduleAfter(schedule, change, now);
+  if ('refusal' in changed)
+    throw new HoldfastError(changed.isInput ? 'InvalidInput' : 'StateConflict', changed.refusal);
+  return { bills, changed: billsToCome(changed, count, now) };
 }
 
 /** ms. A new answer that an outcome is not known takes longer than this; a faster one is a stored answer. */

@@ -70,11 +70,16 @@ export type {
   Pause,
   RefundPeriod,
   Resume,
+  SetAmount,
+  SkipPeriod,
 } from '../contract/subscription-commands.js';
+export type { AmountFrom } from '../contract/subscription-amounts.js';
+export type { Bill, FutureBill, Preview, PreviewRequest, SubscriptionBills } from '../contract/subscription-bills.js';
 export type {
   BilledPeriod,
   ConfirmedRisk,
   OpenBill,
+  ServicePeriod,
   SubscriptionAnswer,
   SubscriptionBase,
   SubscriptionEnded,

@@ -194,13 +194,13 @@ function paymentSubject(input: PaymentInput): Subject {
 /** The input at start, without later changes by commands. Excludes the notification address and the statement text. */
 function subscriptionSubject(input: ParsedSubscriptionInput): Subject {
   const { reference, amount, currency, businessUnit, token, customerId } = input;
-  return { reference, amount, currency, businessUnit, token, customerId, plan: planOf(input) };
+  return { reference, amount: amount ?? 0, currency, businessUnit, token, customerId, plan: planOf(input) };
 }
 
 /** Never change this order, nor add anything to that of an earlier input: histories and memos hold its hash. */
 function planOf(input: ParsedSubscriptionInput): readonly unknown[] {
   const { interval, anchor, timeZone, billAt, trialDays, periods, endsOn, jitter, missedPeriods, dunning } = input;
-  const { billedThrough } = input;
+  const { billedThrough, amounts, metered } = input;
   const { retryDays, localHour, maxAttempts, onGivenUp } = dunning ?? {};
   const ends = [periods ?? null, endsOn ?? null];
   const retries = [retryDays ?? null, localHour ?? null, maxAttempts ?? null, onGivenUp ?? null];
@@ -212,6 +212,9 @@ function planOf(input: ParsedSubscriptionInput): readonly unknown[] {
     missedPeriods ?? null,
     ...retries,
     ...(billedThrough === undefined ? [] : [billedThrough]),
+    // Told apart from `billedThrough`, which is a number or a text.
+    ...(amounts === undefined ? [] : [amounts.map(({ fromPeriod, amount }) => [fromPeriod, amount])]),
+    ...(metered === undefined ? [] : [metered]),
   ];
 }
 

@@ -118,6 +118,8 @@ export interface FlowStatus {
   amount: number;
   currency: string;
   businessUnit: string;
+  /** Subscriptions only: what the merchant has noted about it. */
+  metadata?: Readonly<Record<string, string>>;
   cancelRequested: boolean;
   /** Number of messages that changed nothing, by reason. */
   ignored: Record<string, number>;

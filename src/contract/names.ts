@@ -52,6 +52,8 @@ export const UPDATE_NAMES = {
   resume: 'resume',
   changeCard: 'changeCard',
   changePlan: 'changePlan',
+  skipPeriod: 'skipPeriod',
+  setAmount: 'setAmount',
   changeTerms: 'changeTerms',
   cancel: 'cancel',
   billNow: 'billNow',
@@ -70,6 +72,8 @@ export const QUERY_NAMES = {
   status: 'status',
   explain: 'explain',
   notifications: 'notifications',
+  /** Subscriptions only. */
+  bills: 'bills',
 } as const;
 
 /** Memo keys. The values are encrypted, the keys are not. */

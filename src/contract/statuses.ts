@@ -78,6 +78,8 @@ export const WAITING_FOR = [
   'retry',
   /** Another card: the current one will not be retried. */
   'card',
+  /** The amount of a metered bill. */
+  'amount',
   /** 401 or 403: someone must correct the key. */
   'credentials',
   /** The reference book can't be reached, so the payment is not sent. */

@@ -3,10 +3,18 @@ import { freeText } from './card-data.js';
 import { amountSchema, currencySchema, instantSchema, uuidSchema } from './fields.js';
 import type { FinalStepOutcome, Unknown } from './outcome.js';
 import { type InputOf, SharedSchema } from './shared-schema.js';
-import { calendarDateSchema, dunningSchema, intervalSchema, localTimeSchema, MISSED_PERIODS } from './subscription.js';
+import { metadataSchema } from './metadata.js';
+import { type AmountFrom, amountsSchema, billAmountSchema, periodSchema } from './subscription-amounts.js';
+import {
+  calendarDateSchema,
+  dunningSchema,
+  intervalSchema,
+  localTimeSchema,
+  MISSED_PERIODS,
+  noticesSchema,
+} from './subscription.js';
 
 const personSchema = freeText(200, z.string().trim());
-const periodSchema = z.int().min(1).max(99_999);
 
 /** Fields of every command. A repeated `commandId` acts once. */
 const commandFields = {
@@ -51,20 +59,53 @@ export const changeCardSchema = new SharedSchema(
 );
 export type ChangeCard = InputOf<typeof changeCardSchema>;
 
-/** Argument of update `changePlan`: applies from the first period that is not due yet. The currency never changes. */
+/**
+ * Argument of update `changePlan`: applies from the first period that is not due yet, or from a later one. The currency
+ * never changes.
+ */
 export const changePlanSchema = new SharedSchema(
   z
     .strictObject({
       ...commandFields,
-      amount: amountSchema.zod.optional(),
+      /** In place of every amount from its first period on; 0 bills nothing. */
+      amount: billAmountSchema.zod.optional(),
+      /** First period with `amount`. Default: the first one that is not due yet. */
+      fromPeriod: periodSchema.zod.optional(),
+      /** Several amounts to come, in place of every amount from the first of these periods on. */
+      amounts: amountsSchema.zod.optional(),
       interval: intervalSchema.zod.optional(),
       billAt: localTimeSchema.zod.optional(),
     })
-    .refine((plan) => plan.amount !== undefined || plan.interval !== undefined || plan.billAt !== undefined, {
-      error: 'changes nothing: give an amount, an interval or a billAt',
+    .superRefine(({ amount, fromPeriod, amounts, interval, billAt }, context) => {
+      const fault = (path: string[], message: string): void =>
+        context.addIssue({ code: 'custom', path, message, input: fromPeriod });
+      if ([amount, amounts, interval, billAt].every((value) => value === undefined))
+        fault([], 'changes nothing: give an amount, amounts, an interval or a billAt');
+      if (amount !== undefined && amounts !== undefined) fault(['amounts'], 'give either amount or amounts, not both');
+      if (fromPeriod === undefined) return;
+      if (amount === undefined) fault(['fromPeriod'], 'says from when an amount holds: give the amount');
+      if (interval !== undefined || billAt !== undefined)
+        fault(['fromPeriod'], 'is for an amount only: an interval or a billAt holds from the next period on');
     }),
 );
 export type ChangePlan = InputOf<typeof changePlanSchema>;
+
+/** Argument of update `skipPeriod`: the period, which is not due yet, is not billed. */
+export const skipPeriodSchema = new SharedSchema(
+  z.strictObject({
+    ...commandFields,
+    period: periodSchema.zod,
+    /** Takes that back, as long as the period is not over. */
+    undo: z.literal(true).optional(),
+  }),
+);
+export type SkipPeriod = InputOf<typeof skipPeriodSchema>;
+
+/** Argument of update `setAmount` of a metered subscription: what a period costs. The last one given before it is due counts. */
+export const setAmountSchema = new SharedSchema(
+  z.strictObject({ ...commandFields, period: periodSchema.zod, amount: billAmountSchema.zod }),
+);
+export type SetAmount = InputOf<typeof setAmountSchema>;
 
 /**
  * Argument of update `changeTerms`: what is neither card nor plan. It holds from now on, for the open bill as well; what
@@ -77,8 +118,11 @@ export const changeTermsSchema = new SharedSchema(
       dunning: dunningSchema.zod.optional(),
       missedPeriods: z.enum(MISSED_PERIODS).optional(),
       statementSoftDescriptor: z.string().min(1).max(255).optional(),
+      notices: noticesSchema.zod.optional(),
+      /** In place of all that was noted before. */
+      metadata: metadataSchema.zod.optional(),
       /** Ends after this many periods, in place of any earlier end. */
-      periods: periodSchema.optional(),
+      periods: periodSchema.zod.optional(),
       /** No period begins on this day or later, in place of any earlier end. */
       endsOn: calendarDateSchema.zod.optional(),
     })
@@ -88,7 +132,8 @@ export const changeTermsSchema = new SharedSchema(
     .refine(
       ({ commandId: _id, who: _who, why: _why, ...terms }) => Object.values(terms).some((term) => term !== undefined),
       {
-        error: 'changes nothing: give dunning, missedPeriods, statementSoftDescriptor, periods or endsOn',
+        error:
+          'changes nothing: give dunning, missedPeriods, statementSoftDescriptor, notices, metadata, periods or endsOn',
       },
     ),
 );
@@ -112,7 +157,7 @@ export const billNowSchema = new SharedSchema(
   z
     .strictObject({
       ...commandFields,
-      period: periodSchema,
+      period: periodSchema.zod,
       /**
        * Confirms billing although an earlier payment of the period failed unconfirmed, so may have taken the money.
        * Requires `who` and `why`, which are kept with the bill.
@@ -135,7 +180,7 @@ export const refundPeriodSchema = new SharedSchema(
   z.strictObject({
     ...commandFields,
     /** Defaults to the period billed last. */
-    period: periodSchema.optional(),
+    period: periodSchema.zod.optional(),
     /** Minor units. Defaults to what is left of the period's amount. */
     amount: amountSchema.zod.optional(),
     /** Currency of the amount; refused if the subscription bills in another one. */
@@ -154,6 +199,13 @@ export interface ConfirmedRisk {
   at: string;
 }
 
+/** The days that a bill pays for: calendar days in the subscription's time zone. */
+export interface ServicePeriod {
+  from: string;
+  /** The day on which the next period begins. */
+  to: string;
+}
+
 /** Minor units; times are ISO 8601 UTC. */
 export interface BilledPeriod {
   period: number;
@@ -170,7 +222,8 @@ export interface OpenBill {
   period: number;
   /** Calendar day in the subscription's time zone. */
   date: string;
-  amount: number;
+  /** undefined: the subscription is metered, and `setAmount` has not supplied it yet. */
+  amount?: number;
   /** Number of payment attempts so far. */
   attempts: number;
   /** Number of declined attempts, and how many are allowed. */
@@ -193,15 +246,22 @@ export interface SubscriptionView {
   open?: OpenBill;
   /** The card for the next attempt. */
   card: { token: string; last4Digits?: string };
-  /** Amount from the first period that is not due yet. */
-  amount: number;
+  /** Of the first period that is not due yet; undefined if it is metered and not supplied yet. */
+  amount?: number;
+  /** Amounts from later periods on; undefined if there are none. */
+  amounts?: AmountFrom[];
+  /** Periods that will not be billed; undefined if there are none. */
+  skips?: number[];
   /** True if the subscription is cancelled at the end of the current period. */
   cancelAtPeriodEnd: boolean;
   /** Number of the last period that was billed before and elsewhere; undefined if there is none. */
   billedThrough?: number;
+  /** Those of which nothing was to be billed included. */
   billedPeriods: number;
   unpaidPeriods: number;
   missedPeriods: number;
+  /** undefined if there are none. */
+  skippedPeriods?: number;
   lastBilled?: BilledPeriod;
 }
 

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import {
   durationMs,
   durationSchema,
-  amountSchema,
   businessUnitSchema,
   currencySchema,
   customerIdSchema,
@@ -10,7 +9,9 @@ import {
   show,
   uuidSchema,
 } from './fields.js';
+import { metadataSchema } from './metadata.js';
 import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
+import { amountsSchema, billAmountSchema } from './subscription-amounts.js';
 import { TIME_ZONES } from './time-zones.js';
 
 /** Shorter than other references: an attempt to bill is `<subscription>.<period>.<attempt>`, at most 50 characters. */
@@ -99,6 +100,17 @@ export const dunningSchema = new SharedSchema(
 );
 export type Dunning = InputOf<typeof dunningSchema>;
 
+const daysBeforeSchema = z.int().min(1).max(90);
+
+export const noticesSchema = new SharedSchema(
+  z.strictObject({
+    /** Days before each bill but the first. */
+    beforeRenewal: daysBeforeSchema.optional(),
+    /** Days before the first bill, if a trial comes before it. */
+    beforeTrialEnds: daysBeforeSchema.optional(),
+  }),
+);
+
 /** Input of workflow `subscription`. Its workflow id must be `subscription-<reference>`. */
 export const subscriptionInputSchema = new SharedSchema(
   z
@@ -110,7 +122,12 @@ export const subscriptionInputSchema = new SharedSchema(
       entryMode: z
         .enum(['recurring_subsequent_transaction', 'cof_merchant_initiated_transaction'])
         .default('recurring_subsequent_transaction'),
-      amount: amountSchema.zod,
+      /** Of the first period and those that follow it, in minor units; 0 bills nothing. Required unless `metered`. */
+      amount: billAmountSchema.zod.optional(),
+      /** Amounts from later periods on. */
+      amounts: amountsSchema.zod.optional(),
+      /** Command `setAmount` supplies the amount of each period. No period is billed without one. */
+      metered: z.literal(true).optional(),
       currency: currencySchema.zod,
       interval: intervalSchema.zod,
       anchor: calendarDateSchema.zod,
@@ -136,12 +153,15 @@ export const subscriptionInputSchema = new SharedSchema(
       /** Spreads bills of the same minute over this long, never past their local day. At most 6 hours. */
       jitter: durationSchema.zod.default('15 minutes'),
       notify: notifySchema.zod.optional(),
+      /** Notifications before bills. */
+      notices: noticesSchema.zod.optional(),
+      metadata: metadataSchema.zod.optional(),
       businessUnit: businessUnitSchema.zod.default('default'),
       statementSoftDescriptor: z.string().min(1).max(255).optional(),
     })
     .superRefine(
       (value, context) => {
-        for (const { path, message } of subscriptionConflicts(value)) {
+        for (const { path, message } of [...amountConflicts(value), ...subscriptionConflicts(value)]) {
           context.addIssue({ code: 'custom', path, message, input: value });
         }
       },
@@ -183,6 +203,26 @@ export function subscriptionConflicts(input: object): Conflict[] {
     ...retryConflicts(field(dunning, 'retryDays'), shortestInterval(interval)),
     ...jitterConflicts(jitter),
   ];
+}
+
+function amountConflicts(input: object): Conflict[] {
+  const { amount, amounts, metered, periods } = input as Readonly<Record<string, unknown>>;
+  if (metered === true)
+    return Object.entries({ amount, amounts }).flatMap(([name, value]) =>
+      value === undefined ? [] : [{ path: [name], message: 'is not given with metered, but by setAmount' }],
+    );
+  const missing = 'a missing value is not an amount: use a whole number of minor units, or metered: true';
+  const conflicts: Conflict[] = amount === undefined ? [{ path: ['amount'], message: missing }] : [];
+  if (!Array.isArray(amounts)) return conflicts;
+  const from = amounts.map((one) => field(one, 'fromPeriod'));
+  if (from[0] === 1)
+    conflicts.push({ path: ['amounts', 0, 'fromPeriod'], message: '1 is the first period: its amount is `amount`' });
+  from.forEach((period, index) => {
+    if (typeof period !== 'number' || typeof periods !== 'number' || period <= periods) return;
+    const message = `${period} is never billed: the plan ends after ${periods}`;
+    conflicts.push({ path: ['amounts', index, 'fromPeriod'], message });
+  });
+  return conflicts;
 }
 
 /** Fewest days between two bills; undefined if the value is not an interval. */

@@ -15,6 +15,16 @@ export function periodOf(changed: BillingPlan, n: number): Period | undefined {
   return { period: n, date, dueAt: dueOf(plan, date) };
 }
 
+/** Whether the plan, or an earlier one that it keeps, says when period `n` begins. */
+export function isOfPlan(plan: BillingPlan, n: number): boolean {
+  return n >= sinceOf(planFor(plan, n)).period;
+}
+
+/** The day on which period `n` begins, also after the plan's end. Throws like {@link dateOf}. */
+export function startOf(plan: BillingPlan, n: number): string {
+  return dateOf(planFor(plan, n), n);
+}
+
 /** When period `n` ends (epoch ms): when the next one is due, or would be due if the plan continued. */
 export function periodEndsAt(changed: BillingPlan, n: number): number {
   const plan = planFor(changed, n + 1);
@@ -23,7 +33,7 @@ export function periodEndsAt(changed: BillingPlan, n: number): number {
 
 /** When the last paid period `lastPaid` ends (epoch ms); undefined if it ended before the plan changed. */
 export function paidUntil(plan: BillingPlan, lastPaid: number): number | undefined {
-  return lastPaid + 1 < sinceOf(planFor(plan, lastPaid + 1)).period ? undefined : periodEndsAt(plan, lastPaid);
+  return isOfPlan(plan, lastPaid + 1) ? periodEndsAt(plan, lastPaid) : undefined;
 }
 
 /** The plan that applies to period `n`. */

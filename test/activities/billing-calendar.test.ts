@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { changePlan, classifyAttempt, planBilling } from '../../activities/billing.js';
+import { classifyAttempt, planBilling } from '../../activities/billing.js';
+import { changePlan } from '../../src/domain/changed-plan.js';
 import type { BillingPlan, PlanBillingCall } from '../../src/contract/billing-activities.js';
 
 const PLAN: BillingPlan = {

@@ -28,6 +28,8 @@ import type {
   Outcome,
   Pause,
   PaymentRef,
+  Preview,
+  PreviewRequest,
   ReauthorizeCommand,
   RefundCommand,
   RefundPeriod,
@@ -38,10 +40,13 @@ import type {
   Resume,
   RetryNow,
   RiskOutcome,
+  SetAmount,
   SettleManually,
+  SkipPeriod,
   StoreCardInput,
   StoreCardOutcome,
   SubscriptionAnswer,
+  SubscriptionBills,
   SubscriptionCommands,
   SubscriptionInput,
   SubscriptionOutcome,
@@ -86,9 +91,13 @@ interface NamedSubscription {
   changeCard(reference: string, request: ChangeCard): Promise<SubscriptionAnswer>;
   changePlan(reference: string, request: ChangePlan): Promise<SubscriptionAnswer>;
   changeTerms(reference: string, request: ChangeTerms): Promise<SubscriptionAnswer>;
+  skipPeriod(reference: string, request: SkipPeriod): Promise<SubscriptionAnswer>;
+  setAmount(reference: string, request: SetAmount): Promise<SubscriptionAnswer>;
   cancel(reference: string, request: CancelSubscription): Promise<SubscriptionAnswer>;
   billNow(reference: string, request: BillNow): Promise<SubscriptionAnswer>;
   refundPeriod(reference: string, request?: RefundPeriod): Promise<SubscriptionAnswer>;
+  bills(reference: string): Promise<SubscriptionBills>;
+  preview(reference: string, request: PreviewRequest): Promise<Preview>;
 }
 
 test('Every type that a method of the client takes or answers can be imported from the entry', () => {

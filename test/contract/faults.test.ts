@@ -105,7 +105,12 @@ describe('a fault says which value is wrong and what to give instead:', () => {
       ['merchantSiteUrl: is not an http or https address'],
     ],
     ['an interval', intervalSchema, { every: 521, unit: 'week' }, ['every: is longer than ten years']],
-    ['an empty change', changePlanSchema, {}, ['input: changes nothing: give an amount, an interval or a billAt']],
+    [
+      'an empty change',
+      changePlanSchema,
+      {},
+      ['input: changes nothing: give an amount, amounts, an interval or a billAt'],
+    ],
     [
       'the id of a command',
       listCardsInputSchema,

@@ -42,10 +42,11 @@ const subscription = fc.record(
     billAt: fc.constantFrom('10:00', '06:30'),
     trialDays: fc.integer({ min: 0, max: 14 }),
     billedThrough: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.constantFrom('2027-03-01', '2027-04-15')),
-    periods: fc.integer({ min: 1, max: 99 }),
+    periods: fc.integer({ min: 9, max: 99 }),
     missedPeriods: fc.constantFrom('billAll' as const, 'billLatest' as const, 'skip' as const),
     dunning,
     jitter: fc.constantFrom('1 hour', '15 minutes', 0),
+    amounts: fc.integer({ min: 2, max: 9 }).map((fromPeriod) => [{ fromPeriod, amount: fromPeriod * 100 }]),
     statementSoftDescriptor,
   },
   {

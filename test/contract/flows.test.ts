@@ -30,7 +30,7 @@ const TELLING: Readonly<Record<Type, readonly string[]>> = {
   resolvePending: ['transactionId', 'amount', 'currency', 'businessUnit'],
   subscription: [
     ...['reference', 'amount', 'currency', 'businessUnit', 'token', 'customerId', 'interval', 'anchor', 'timeZone'],
-    ...['billAt', 'trialDays', 'billedThrough', 'periods', 'missedPeriods', 'dunning', 'jitter'],
+    ...['billAt', 'trialDays', 'billedThrough', 'periods', 'missedPeriods', 'dunning', 'jitter', 'amounts'],
   ],
   listCards: ['customerId', 'commandId', 'businessUnit'],
   removeCard: ['customerId', 'commandId', 'businessUnit', 'token'],

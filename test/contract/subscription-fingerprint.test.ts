@@ -30,6 +30,26 @@ test('the fingerprint of a subscription is the SHA-256 that every other language
   );
 });
 
+test('amounts to come and metering stand at its end, and nowhere where they are not given', () => {
+  const amounts = [{ fromPeriod: 4, amount: 1_200 }];
+  const ends = [
+    {},
+    { billedThrough: 1 },
+    { amounts },
+    { billedThrough: 1, amounts },
+    { metered: true, amount: undefined },
+  ];
+  expect(new Set(ends.map(print)).size).toBe(5);
+  const plan = '1,"month","2027-01-31","Europe/Rome","10:00",0,null,null,900000,null,null,null,null,null';
+  const text = (amount: number, more: string) =>
+    `["subscription","club-7",${amount},"EUR","default","${UUID}","${UUID}",[${plan},${more}]]`;
+  const hash = (whole: string) => createHash('sha256').update(whole).digest('hex');
+  expect(print({ billedThrough: 1, amounts })).toBe(hash(text(999, '1,[[4,1200]]')));
+  expect(print({ metered: true, amount: undefined })).toBe(hash(text(0, 'true')));
+  const notes = { notices: { beforeRenewal: 3 }, metadata: { tier: 'gold' } };
+  expect(print(notes)).toBe(print());
+});
+
 test('it tells apart subscriptions that end on different days, after a number of periods, or never', () => {
   const ends = [{}, { endsOn: '2028-01-31' }, { endsOn: '2028-02-29' }, { periods: 12 }, { periods: 13 }];
   expect(new Set(ends.map(print)).size).toBe(5);

@@ -193,7 +193,7 @@ describe('billedThrough', () => {
   });
 
   test('is refused beside all other faults, and compared with no field that is at fault itself', () => {
-    const lines = faults({ billedThrough: '2026-08-30', amount: 0, currency: 'eur', timeZone: 'Mars/Olympus' });
+    const lines = faults({ billedThrough: '2026-08-30', amount: -1, currency: 'eur', timeZone: 'Mars/Olympus' });
     expect(lines.map((line) => line.slice(0, line.indexOf(':'))).toSorted()).toEqual([
       'amount',
       'billedThrough',

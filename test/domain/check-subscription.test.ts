@@ -15,6 +15,8 @@ import {
   pauseSchema,
   refundPeriodSchema,
   resumeSchema,
+  setAmountSchema,
+  skipPeriodSchema,
 } from '../../src/contract/subscription-commands.js';
 import { planOf } from '../../src/domain/billing-calendar.js';
 import { checkSubscription } from '../../src/domain/check-subscription.js';
@@ -169,7 +171,7 @@ describe('an anchor in the past', () => {
   });
 
   test('is refused beside other faults, but not on the word of a zone that does not exist', () => {
-    expect(pathsOf(faults({ anchor: '2026-01-31', amount: 0 })).toSorted()).toEqual(['amount', 'anchor']);
+    expect(pathsOf(faults({ anchor: '2026-01-31', amount: -1 })).toSorted()).toEqual(['amount', 'anchor']);
     expect(pathsOf(faults({ anchor: '2026-01-31', timeZone: 'Mars/Olympus' }))).toEqual(['timeZone']);
   });
 });
@@ -182,6 +184,9 @@ describe('the argument of', () => {
     ['changeCard', changeCardSchema, { token: UUID }, {}],
     ['changePlan', changePlanSchema, { amount: 1299 }, {}],
     ['changePlan', changePlanSchema, { interval: { every: 1, unit: 'year' }, billAt: '08:30' }, {}],
+    ['changePlan', changePlanSchema, { amount: 0, fromPeriod: 3 }, {}],
+    ['skipPeriod', skipPeriodSchema, { period: 3 }, {}],
+    ['setAmount', setAmountSchema, { period: 3, amount: 0 }, {}],
     ['cancel', cancelSubscriptionSchema, { when: 'periodEnd' }, {}],
     ['billNow', billNowSchema, { period: 3 }, {}],
     ['refundPeriod', refundPeriodSchema, {}, {}],
@@ -199,7 +204,13 @@ describe('the argument of', () => {
     ['changeCard', changeCardSchema, {}, 'token'],
     ['changeCard', changeCardSchema, { token: 'tok_1' }, 'token'],
     ['changePlan', changePlanSchema, {}, 'input'],
-    ['changePlan', changePlanSchema, { amount: 0 }, 'amount'],
+    ['changePlan', changePlanSchema, { amount: -1 }, 'amount'],
+    ['changePlan', changePlanSchema, { fromPeriod: 3, billAt: '10:00', amount: 5 }, 'fromPeriod'],
+    ['changePlan', changePlanSchema, { amount: 5, amounts: [{ fromPeriod: 3, amount: 5 }] }, 'amounts'],
+    ['changePlan', changePlanSchema, { amounts: [] }, 'amounts'],
+    ['skipPeriod', skipPeriodSchema, { period: 0 }, 'period'],
+    ['setAmount', setAmountSchema, { period: 1 }, 'amount'],
+    ['setAmount', setAmountSchema, { period: 1, amount: 1.5 }, 'amount'],
     ['changePlan', changePlanSchema, { amount: 1, currency: 'USD' }, 'currency'],
     ['cancel', cancelSubscriptionSchema, {}, 'when'],
     ['cancel', cancelSubscriptionSchema, { when: 'later' }, 'when'],

@@ -26,10 +26,28 @@ const WHOLE_CAPTURES: Readonly<Record<string, readonly number[]>> = {
   'authorize-risk-approved-after': [19],
 };
 
+const KEPT =
+  'What becomes of a period without a payment is kept, and the days of bills where a change drops their plan.';
+const missed = { period: 2, from: '2026-12-01', to: '2026-12-02', status: 'missed', at: '2026-12-02T11:00:00.029Z' };
+const unpaid = {
+  ...{ period: 1, from: '2026-11-30', to: '2026-12-01', status: 'unpaid', at: '2026-12-01T09:00:00.039Z' },
+  ...{ amount: 6_000, attempts: 1, payment: 'club-6d13ab00-fb3b.1.1' },
+};
+const PAUSED = { history: 'subscription-paused-then-resumed', event: 38, why: KEPT };
+const BILLS: readonly Change[] = [
+  { ...PAUSED, path: 'input[1].billed[0].from', now: '2026-11-30' },
+  { ...PAUSED, path: 'input[1].billed[0].to', now: '2026-12-01' },
+  { ...PAUSED, path: 'input[1].unbilled', now: [missed] },
+  { history: 'subscription-unpaid-goes-on', event: 41, path: 'input[1].unbilled', now: [unpaid], why: KEPT },
+];
+
 /** The histories stay as they were recorded: running flows of that age must go on. */
-export const CHANGES: readonly Change[] = Object.entries(WHOLE_CAPTURES).flatMap(([history, events]) =>
-  events.map((event) => ({ history, event, path: 'input[0].capture.amount', now: undefined, why: NAMED })),
-);
+export const CHANGES: readonly Change[] = [
+  ...Object.entries(WHOLE_CAPTURES).flatMap(([history, events]) =>
+    events.map((event) => ({ history, event, path: 'input[0].capture.amount', now: undefined, why: NAMED })),
+  ),
+  ...BILLS,
+];
 
 /** The same for the histories of releases, whose names are those of golden ones. */
 export const RELEASE_CHANGES: readonly (Change & { release: string })[] = [];

@@ -56,7 +56,7 @@ export async function subscribe(time: VirtualTime, input: SubscriptionInput): Pr
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
     args: [parsed],
     memo: startMemo(fingerprint(parsed)),
-    typedSearchAttributes: startAttributes(parsed),
+    typedSearchAttributes: startAttributes({ ...parsed, amount: parsed.amount ?? 0 }),
   });
   return subscriptionAt(time, input.reference, handle);
 }

@@ -62,6 +62,7 @@ const WAITS: Readonly<Record<WaitingFor, string | undefined>> = {
   period: 'the next period',
   retry: 'the next try of the declined bill',
   card: 'another card',
+  amount: 'the amount of the metered bill',
   credentials: 'the right key of the payment service: it was refused',
   brake: 'the release of its business unit: npx holdfast brakes says who has braked it, and why',
   referenceBook: 'the reference book, which does not answer: nothing is sent before',

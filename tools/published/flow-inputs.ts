@@ -131,7 +131,9 @@ const TEXTS: Readonly<Record<PublishedFlow, Texts>> = {
     examples: [{ customerId: CUSTOMER_ID, commandId: 'remove-1', token: TOKEN, businessUnit: 'default' }],
   },
   subscription: {
-    more: '. An anchor in the past needs billedThrough, the last period that was billed before, or missedPeriods',
+    more:
+      '. It needs amount, unless metered is true. An anchor in the past needs billedThrough, the last period that was ' +
+      'billed before, or missedPeriods',
     examples: [
       {
         reference: 'club-7',
@@ -164,6 +166,19 @@ const TEXTS: Readonly<Record<PublishedFlow, Texts>> = {
         notify: { url: 'https://shop.example/holdfast' },
         businessUnit: 'default',
         statementSoftDescriptor: 'CLUB',
+        amounts: [{ fromPeriod: 4, amount: 3_000 }],
+        notices: { beforeRenewal: 7, beforeTrialEnds: 3 },
+        metadata: { tier: 'gold' },
+      },
+      {
+        reference: 'power-9',
+        customerId: CUSTOMER_ID,
+        token: TOKEN,
+        metered: true,
+        currency: 'EUR',
+        interval: { every: 1, unit: 'month' },
+        anchor: '2027-02-01',
+        timeZone: 'Europe/Rome',
       },
     ],
   },

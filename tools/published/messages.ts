@@ -17,6 +17,8 @@ import {
   pauseSchema,
   refundPeriodSchema,
   resumeSchema,
+  setAmountSchema,
+  skipPeriodSchema,
 } from '../../src/contract/subscription-commands.js';
 import { PAYMENT_ID, type Published, SHA_256, TRANSACTION_ID, TOKEN } from './published.js';
 
@@ -119,8 +121,26 @@ export const SUBSCRIPTION_COMMANDS = {
   },
   'change-plan-command': {
     schema: changePlanSchema.zod,
-    description: 'Argument of update "changePlan": amount, interval or time of day from the next period on.',
-    examples: [{ amount: 1_299 }, { commandId: 'yearly', interval: { every: 1, unit: 'year' }, billAt: '12:00' }],
+    description:
+      'Argument of update "changePlan": amounts, interval or time of day from the next period on, or amounts from a later one.',
+    examples: [
+      { amount: 1_299 },
+      { amount: 1_499, fromPeriod: 13, who: 'ada', why: 'announced in May' },
+      { commandId: 'yearly', interval: { every: 1, unit: 'year' }, billAt: '12:00' },
+    ],
+  },
+  'skip-period-command': {
+    schema: skipPeriodSchema.zod,
+    description: 'Argument of update "skipPeriod": bills nothing for a period that is not due yet, or takes that back.',
+    examples: [{ period: 4 }, { commandId: 'skip-4-not', period: 4, undo: true, who: 'ada', why: 'case 21' }],
+  },
+  'set-amount-command': {
+    schema: setAmountSchema.zod,
+    description: 'Argument of update "setAmount" of a metered subscription: what a period costs.',
+    examples: [
+      { period: 3, amount: 4_210 },
+      { commandId: 'usage-4', period: 4, amount: 0, who: 'ada' },
+    ],
   },
   'cancel-command': {
     schema: cancelSubscriptionSchema.zod,

@@ -17,7 +17,7 @@ import { pollDelay } from '../../src/domain/schedules.js';
 import { startedAttributes } from '../kit/visibility.js';
 import { billing } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
-import { referenceOf } from './classify-attempt.js';
+import { referenceOf } from './bills.js';
 import { executeCommands } from './execute-command.js';
 import type { Attempted, Billing, OpenPeriod } from './state.js';
 

@@ -1,13 +1,16 @@
 import { allHandlersFinished, condition, workflowInfo } from '@temporalio/workflow';
-import type { Period, PlannedBill, PlannedBilling } from '../../src/contract/billing-activities.js';
+import type { Period, PlannedBilling } from '../../src/contract/billing-activities.js';
 import type { SubscriptionEnded } from '../../src/contract/subscription-commands.js';
 import { isHandedOver } from '../kit/outbox.js';
 import { planned, openAhead } from './calendar.js';
-import { askForCard, attempt, closeBill, collectBill, commandBefore, isStarted } from './collect-bill.js';
+import { attempt, closeBill, collectBill, commandBefore } from './collect-bill.js';
 import { answer, executeCommands, resumeInTime } from './execute-command.js';
+import { isStarted } from './is-started.js';
 import { canMoveOn } from './move-on.js';
+import { giveNotice, noticeAt } from './notices.js';
+import { closeMissed, openBill } from './open-bill.js';
 import { doubtOf, show, presentAnswer, endedOutcome } from './show.js';
-import { amountOf, type Billing } from './state.js';
+import type { Billing } from './state.js';
 import { tellOf } from './tell.js';
 
 /** How one run ends: the subscription continues as new, or has ended. */
@@ -110,14 +113,9 @@ function answerBilling(flow: Billing): void {
 async function untilNextBill(flow: Billing): Promise<BillingEnd | undefined> {
   const due = await planned(flow);
   if (flow.cancelAtPeriodEnd === true && isPeriodOver(due)) return AT_PERIOD_END;
-  if (due.missed !== undefined) {
-    const { first, last } = due.missed;
-    flow.counts.missed += last - first + 1;
-    flow.next = last + 1;
-    tellOf(flow, 'subscription.missed', `${first}-${last}`, { first, last });
-  }
+  if (due.missed !== undefined) closeMissed(flow, due.missed);
   if (due.bill !== undefined) {
-    openBill(flow, due.bill, due.next);
+    await openBill(flow, due.bill, due.next);
     // It was for the pause that is over; the input decides about periods missed in a later outage.
     if (flow.resumeWith !== 'billAll') delete flow.resumeWith;
     return undefined;
@@ -128,12 +126,24 @@ async function untilNextBill(flow: Billing): Promise<BillingEnd | undefined> {
   if (due.next === undefined && isPeriodOver(due)) return COMPLETED;
   const dueAt = due.next?.dueAt ?? due.endsAt;
   show(flow, { status: 'active', waitingFor: 'period', dueAt: dueAt ?? null });
+  if (await untilNotice(flow, due.next)) return undefined;
   const what = due.next === undefined ? 'the last period is over' : `period ${due.next.period} is due`;
   const isWoken = await commandBefore(flow, dueAt, `Until ${what}`);
   // A command that came with the timer goes first, and may change the bill.
   const isAsPlanned = !isWoken && flow.queue.length === 0 && !flow.isCancelled() && flow.cancelAtPeriodEnd !== true;
-  if (isAsPlanned && due.ahead !== undefined && isInTime(due.next)) openBill(flow, due.ahead.bill, due.ahead.next);
+  if (isAsPlanned && due.ahead !== undefined && isInTime(due.next))
+    await openBill(flow, due.ahead.bill, due.ahead.next);
   return undefined;
+}
+
+/** Gives the notice of the next bill. True if it has waited for its time: then the calendar is asked again. */
+async function untilNotice(flow: Billing, next: Period | undefined): Promise<boolean> {
+  const at = noticeAt(flow, next);
+  if (at === undefined || next === undefined) return false;
+  const isEarly = Date.now() < at;
+  if (isEarly) await commandBefore(flow, at, `Until the notice of period ${next.period}`);
+  else giveNotice(flow, next);
+  return isEarly;
 }
 
 const MINUTE_MS = 60_000;
@@ -141,14 +151,6 @@ const MINUTE_MS = 60_000;
 /** Later than that the calendar is asked again: other periods may be due. */
 function isInTime(period: Period | undefined): boolean {
   return period !== undefined && Date.now() >= period.dueAt && Date.now() < period.dueAt + MINUTE_MS;
-}
-
-function openBill(flow: Billing, bill: PlannedBill, next: Period | undefined): void {
-  const { period, date, endsAt, state, step } = bill;
-  flow.open = { period, date, endsAt, state, step, amount: amountOf(flow, period), attempts: 0 };
-  flow.next = period + 1;
-  flow.upcoming = next;
-  if (step.do === 'wait' && step.for === 'card') askForCard(flow, flow.open, step);
 }
 
 /**

@@ -20,7 +20,7 @@ export async function planned(flow: Billing): Promise<PlannedBilling> {
 }
 
 /** Day and time of a period that is neither billed nor open, due or not; undefined after the plan's end. */
-async function periodAhead(flow: Billing, period: number): Promise<Period | undefined> {
+export async function periodAhead(flow: Billing, period: number): Promise<Period | undefined> {
   // Before all periods nothing is due, so `next` is the period itself.
   return (await planFrom(flow, period, BEFORE_ALL)).next;
 }
@@ -29,16 +29,23 @@ const BEFORE_ALL = -86_400_000 * 365;
 async function planFrom(flow: Billing, from: number, now: number): Promise<PlannedBilling> {
   const { plan, input, left: previous, resumeWith, resumedAt = now } = flow;
   const { dunning } = input;
-  const policy = input.missedPeriods ?? MISSED_PERIODS_DEFAULT;
+  // Each metered period has an amount of its own, and none is lost because one before it has waited for its own.
+  const policy = input.missedPeriods ?? (input.metered === true ? 'billAll' : MISSED_PERIODS_DEFAULT);
   const resumed = resumeWith === undefined ? {} : { resumed: { at: Math.min(resumedAt, now), policy: resumeWith } };
-  // Also what was paid elsewhere lasts until its end.
-  const lastPaid = flow.billed.at(-1)?.period ?? (flow.billedThrough > 0 ? flow.billedThrough : undefined);
+  const lastPaid = lastPaidOf(flow);
   const { businessUnit } = flow;
   const call = { plan, from, now, policy, ...resumed, dunning, previous, lastPaid, businessUnit };
   const answer = await asked(flow, () => calendar.planBilling(call));
   noteWanted(flow, answer);
   noteCaps(flow, answer);
   return answer;
+}
+
+/** Also what was paid elsewhere, or cost nothing, lasts until its end. */
+function lastPaidOf({ billed, unbilled, billedThrough }: Billing): number | undefined {
+  const free = unbilled?.findLast(({ status }) => status === 'nothing')?.period ?? 0;
+  const last = Math.max(billed.at(-1)?.period ?? 0, free, billedThrough);
+  return last === 0 ? undefined : last;
 }
 
 export async function classified(
@@ -102,7 +109,7 @@ export async function openAhead(flow: Billing): Promise<OpenPeriod | undefined> 
   flow.open = {
     period,
     date: ahead.date,
-    amount: amountOf(flow, period),
+    amount: amountOf(flow, period) ?? 0,
     attempts: 0,
     endsAt: collectedUntil({ dueAt: ahead.dueAt, nextDueAt, intervalDays, now }),
     state: { ...NOTHING_TRIED },

@@ -1,15 +1,11 @@
 import type { AttemptResult, DunningStep } from '../../src/contract/billing-activities.js';
-import { attemptReference } from '../../src/contract/names.js';
 import type { FinalStepOutcome, NotExecuted } from '../../src/contract/outcome.js';
 import { cardLimit, declinedTriesAt, SCHEME_CAPS } from '../../src/domain/card-tries.js';
 import { dunningPolicyOf, afterCardChange, attemptRefusal, heldFor } from '../../src/domain/dunning.js';
+import { referenceOf, unknownDays } from './bills.js';
 import { classified } from './calendar.js';
 import type { Attempted, Billing, OpenPeriod } from './state.js';
 import { tellOf } from './tell.js';
-
-export function referenceOf(flow: Billing, { period, attempts }: OpenPeriod): string {
-  return attemptReference(flow.input.reference, period, attempts);
-}
 
 /**
  * Applies the result of an attempt, also one that an operator states for an attempt of unknown outcome.
@@ -107,6 +103,7 @@ function paid(flow: Billing, open: OpenPeriod, outcome: FinalStepOutcome): void 
   flow.counts.billed += 1;
   flow.billed.push({
     period,
+    ...unknownDays(flow, open),
     paymentReference: outcome.reference,
     ...(outcome.paymentId !== undefined && { paymentId: outcome.paymentId }),
     // The amount that was charged: a joined attempt may have been for another amount.

@@ -1,16 +1,15 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import type { DunningStep } from '../../src/contract/billing-activities.js';
-import { attemptReference, paymentWorkflowId } from '../../src/contract/names.js';
 import { dunningPolicyOf, givenUpWait, heldFor } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
-import { decodedOrRetry } from '../kit/decoded-or-retry.js';
-import { billing } from '../policies.js';
 import { attemptToBill } from './attempt-to-bill.js';
+import { daysOf, noteUnbilled, triedOf } from './bills.js';
 import { classifyAttempt, endDoubt, keepToLimit, noteDecline } from './classify-attempt.js';
+import { isStarted } from './is-started.js';
 import { movesFor } from './move-on.js';
 import { doubtOf, show } from './show.js';
 import type { Billing, OpenPeriod } from './state.js';
-import { tellOf } from './tell.js';
+import { askForCard, tellOf } from './tell.js';
 
 type Wait = Extract<DunningStep, { do: 'wait' }>;
 const HOUR_MS = 3_600_000;
@@ -21,7 +20,11 @@ const DAY_MS = 24 * HOUR_MS;
  * that step ends it.
  */
 export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ givenUp: string } | undefined> {
-  const { step } = open;
+  const { step, amountAwaited } = open;
+  if (amountAwaited !== undefined && step.do !== 'giveUp') {
+    await untilAmount(flow, open, amountAwaited);
+    return undefined;
+  }
   switch (step.do) {
     case 'attempt':
       keepToLimit(flow, open);
@@ -64,6 +67,15 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
   }
 }
 
+/** However long it takes: no amount is guessed, and no period dropped because nobody has said what it costs. */
+async function untilAmount(flow: Billing, { period }: OpenPeriod, since: number): Promise<void> {
+  const askAt = since + DAY_MS;
+  const isLate = Date.now() >= askAt;
+  const needsOperator = isLate ? `period ${period} is due and has no amount; give it by setAmount` : undefined;
+  show(flow, { status: 'pastDue', waitingFor: 'amount', dueAt: isLate ? null : askAt, needsOperator });
+  await commandBefore(flow, isLate ? undefined : askAt, 'Until its amount is given');
+}
+
 /** An outage lasted until the next period, whose bill follows at once: two bills at a time only with `billAll`. */
 function isOverdue({ input }: Billing, { endsAt }: OpenPeriod, now: number): boolean {
   return now >= endsAt && input.missedPeriods !== 'billAll';
@@ -86,12 +98,6 @@ function endOfWait(flow: Billing, { state }: OpenPeriod, { cutShort }: Wait): Du
   return { do: 'giveUp', effect: givenUpWait(state, policy, cutShort === true) };
 }
 
-export function askForCard(flow: Billing, { period, amount, attempts }: OpenPeriod, { giveUpAt }: Wait): void {
-  const { currency } = flow.input;
-  const until = new Date(giveUpAt).toISOString();
-  tellOf(flow, 'subscription.cardNeeded', `${period}.${attempts}`, { period, amount, currency, until });
-}
-
 /** The next payment of the bill, or the one that an earlier run has started in its place. */
 export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   const { token } = flow.card;
@@ -111,15 +117,6 @@ export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   await classifyAttempt(flow, open, attempted, flow.card.token !== token);
 }
 
-/** Whether the payment that would be tried next was already started. */
-export async function isStarted({ open, next, input }: Billing): Promise<boolean> {
-  // Nothing is started after a payment of unknown outcome.
-  if (open?.step.do === 'block') return false;
-  const { period, attempts } = open ?? { period: next, attempts: 0 };
-  const reference = attemptReference(input.reference, period, attempts + 1);
-  return decodedOrRetry(await billing.readAttempt(paymentWorkflowId(reference))).state !== 'absent';
-}
-
 export function closeBill(flow: Billing, open: OpenPeriod): void {
   flow.left = open.state;
   delete flow.open;
@@ -131,12 +128,14 @@ function giveUp(
   open: OpenPeriod,
   effect: 'cancel' | 'pause' | 'continue',
 ): { givenUp: string } | undefined {
-  const { period, amount } = open;
+  const { period, amountAwaited } = open;
   const { currency } = flow.input;
+  const amount = amountAwaited === undefined ? { amount: open.amount } : {};
   flow.counts.unpaid += 1;
-  tellOf(flow, 'subscription.unpaid', String(period), { period, amount, currency, effect });
+  noteUnbilled(flow, { period, ...daysOf(flow, open), status: 'unpaid', ...amount, ...triedOf(flow, open) });
+  tellOf(flow, 'subscription.unpaid', String(period), { period, ...amount, currency, effect });
   closeBill(flow, open);
-  if (effect === 'cancel') return { givenUp: `period ${period}, ${showMoney(amount, currency)}, stayed unpaid` };
+  if (effect === 'cancel') return { givenUp: `period ${period}, ${showMoney(open.amount, currency)}, stayed unpaid` };
   if (effect === 'pause') {
     flow.paused = { since: Date.now() };
     tellOf(flow, 'subscription.paused', `period ${period}`, { period });

@@ -12,6 +12,8 @@ import {
   type RefundPeriod,
   refundPeriodSchema,
   resumeSchema,
+  setAmountSchema,
+  skipPeriodSchema,
   type SubscriptionAnswer,
 } from '../../src/contract/subscription-commands.js';
 import { commandRegistrar, isRepeat, refused, refuseQuestionWhenFull, refuseRepeatWhenFull } from '../kit/requests.js';
@@ -25,6 +27,8 @@ import {
   pauseUpdate,
   refundPeriodUpdate,
   resumeUpdate,
+  setAmountUpdate,
+  skipPeriodUpdate,
   settleManuallyUpdate,
 } from '../messages.js';
 import type { Billing, CommandAnswer, SubscriptionCommand } from './state.js';
@@ -46,13 +50,15 @@ export function registerSubscriptionCommands(flow: Billing): void {
     'changePlan',
     changePlanUpdate,
     changePlanSchema,
-    'Amount, interval or hour from the first period on that is not due yet',
+    'Amounts, interval or hour from the first period on that is not due yet, or amounts from a later one',
   );
+  register('skipPeriod', skipPeriodUpdate, skipPeriodSchema, 'Bills nothing for a period to come, or takes that back');
+  register('setAmount', setAmountUpdate, setAmountSchema, 'Supplies the amount of a period of a metered subscription');
   register(
     'changeTerms',
     changeTermsUpdate,
     changeTermsSchema,
-    'Dunning, missed periods, statement text or end, from now on',
+    'Dunning, missed periods, statement text, notices, metadata or end, from now on',
   );
   register(
     'cancel',

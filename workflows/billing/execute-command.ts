@@ -1,13 +1,11 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import { canonical } from '../../src/contract/idempotency.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
-import { type Conflict, subscriptionConflicts } from '../../src/contract/subscription.js';
-import type { ChangeCard, ChangePlan, ChangeTerms, Pause, Resume } from '../../src/contract/subscription-commands.js';
-import { withEnd } from '../../src/domain/billing-calendar.js';
-import { dunningPolicyOf, givenUp } from '../../src/domain/dunning.js';
+import type { ChangeCard, Pause, Resume } from '../../src/contract/subscription-commands.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
-import { changedPlan, planned, resumed } from './calendar.js';
+import { planned, resumed } from './calendar.js';
+import { changePlan, changeTerms, setAmount, skipPeriod } from './change-plan.js';
 import { useNewCard } from './classify-attempt.js';
 import { billNow, refundPeriod, settle } from './execute-on-bill.js';
 import { refresh, presentAnswer } from './show.js';
@@ -74,6 +72,10 @@ async function executeCommand(
       return await changeCard(flow, command.request);
     case 'changePlan':
       return await changePlan(flow, command.request);
+    case 'skipPeriod':
+      return await skipPeriod(flow, command.request);
+    case 'setAmount':
+      return await setAmount(flow, command.request);
     case 'changeTerms':
       return await changeTerms(flow, command.request);
     case 'cancel':
@@ -174,76 +176,6 @@ function notOnFile({ cause }: ActivityFailure): Refusal {
     refusal: `the service could not be asked for the card (${why}); nothing was changed, send the command again`,
     type: FAILURE_TYPES.providerUnavailable,
   };
-}
-
-/** What is already due is billed under the terms at which it came due, however late that is. */
-async function changePlan(flow: Billing, request: ChangePlan): Promise<CommandAnswer> {
-  if (flow.cancelAtPeriodEnd === true) return { refusal: 'it is cancelled at the end of the present period' };
-  const { plan, first } = await changedPlan(flow, request);
-  if (first === undefined) return { refusal: 'no period is left to change: the plan ends before the next one' };
-  const { period, date } = first;
-  const { amount } = request;
-  if (amount !== undefined) {
-    if (period > flow.next)
-      flow.earlierAmounts = [...(flow.earlierAmounts ?? []), { before: period, amount: flow.amount }];
-    flow.amount = amount;
-  }
-  flow.plan = plan;
-  flow.upcoming = first;
-  return { ...presentAnswer(flow), appliesFrom: { period, date } };
-}
-
-/** What was billed or tried before stays as it is. */
-async function changeTerms(flow: Billing, request: ChangeTerms): Promise<Refusal | undefined> {
-  const { dunning, missedPeriods, statementSoftDescriptor, periods, endsOn } = request;
-  if (flow.cancelAtPeriodEnd === true && (periods !== undefined || endsOn !== undefined))
-    return { refusal: 'it is cancelled at the end of the present period' };
-  const faults = subscriptionConflicts({ interval: flow.plan.interval, dunning });
-  if (faults.length > 0) return { refusal: faults.map(sayConflict).join('; '), type: FAILURE_TYPES.invalidInput };
-  const closed = flow.next - 1;
-  if (periods !== undefined && periods < closed)
-    return {
-      refusal: `periods: ${closed} are billed, due or over already; give at least as many`,
-      type: FAILURE_TYPES.invalidInput,
-    };
-  const { open } = flow;
-  if (endsOn !== undefined && open !== undefined && open.step.do !== 'nothing' && endsOn <= open.date)
-    return {
-      refusal: `endsOn: period ${open.period} began on ${open.date} and is open; give a later day, or give that bill up first`,
-      type: FAILURE_TYPES.invalidInput,
-    };
-  flow.terms = {
-    ...flow.terms,
-    ...(dunning !== undefined && { dunning }),
-    ...(missedPeriods !== undefined && { missedPeriods }),
-    ...(statementSoftDescriptor !== undefined && { statementSoftDescriptor }),
-  };
-  flow.input = { ...flow.input, ...flow.terms };
-  if (periods !== undefined || endsOn !== undefined) {
-    flow.plan = withEnd(flow.plan, {
-      ...(periods !== undefined && { periods }),
-      ...(endsOn !== undefined && { endsOn }),
-    });
-    const { bill, missed, next, endsAt } = await planned(flow);
-    flow.upcoming = next;
-    // What is open or due may still be paid: then that period is the last one.
-    const isOver = flow.open === undefined && bill === undefined && missed === undefined;
-    flow.endsAt = isOver ? endsAt : undefined;
-  }
-  if (dunning !== undefined && open !== undefined) stopTries(flow, open);
-  return undefined;
-}
-
-/** A try that stands already is one more than a smaller `maxAttempts` allows. */
-function stopTries({ attempting, input, plan }: Billing, open: OpenPeriod): void {
-  const policy = dunningPolicyOf(input.dunning, plan.interval);
-  const stands = !attempting && (open.step.do === 'retry' || open.step.do === 'attempt');
-  if (stands && open.state.declines >= policy.maxAttempts)
-    open.step = { do: 'giveUp', effect: givenUp(open.state, policy) };
-}
-
-function sayConflict({ path, message }: Conflict): string {
-  return `${path.join('.')}: ${message}`;
 }
 
 function cancel(flow: Billing, { request }: SubscriptionCommand & { name: 'cancel' }): Ends | Refusal | undefined {

@@ -7,9 +7,17 @@ import { dunningPolicyOf, attemptRefusal } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
 import { refunds } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
-import { classifyAttempt, endDoubt, limitRefusal, noteDecline, referenceOf } from './classify-attempt.js';
+import { referenceOf } from './bills.js';
+import { classifyAttempt, endDoubt, limitRefusal, noteDecline } from './classify-attempt.js';
 import { openAhead } from './calendar.js';
-import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';
+import {
+  amountOf,
+  type Billing,
+  type CommandAnswer,
+  type OpenPeriod,
+  type Refusal,
+  type SubscriptionCommand,
+} from './state.js';
 import { presentAnswer } from './show.js';
 
 const MAX_COMMAND_ID = 200;
@@ -41,6 +49,8 @@ export async function billNow(
   if (flow.cancelAtPeriodEnd === true) {
     return { refusal: `it is cancelled at the end of the present period; period ${period} is not billed any more` };
   }
+  const nothing = nothingToBill(flow, period);
+  if (nothing !== undefined) return { refusal: `period ${period} ${nothing}` };
   if (flow.left?.hold === 'card') return { refusal: `period ${period} can not be tried: ${REFUSALS.needsNewCard}` };
   const limit = limitRefusal(flow);
   if (limit !== undefined) return { refusal: `period ${period} can not be tried: ${limit}` };
@@ -48,6 +58,14 @@ export async function billNow(
   flow.billing = command;
   return 'later';
 }
+
+function nothingToBill(flow: Billing, period: number): string | undefined {
+  if (flow.skipped?.includes(period) === true) return 'is to be skipped; `skipPeriod` with undo takes that back';
+  const amount = amountOf(flow, period);
+  if (amount === undefined) return AWAITED;
+  return amount === 0 ? 'costs nothing' : undefined;
+}
+const AWAITED = 'has no amount yet; give it by `setAmount`';
 
 function billedBefore(period: number): string {
   return `period ${period} was billed before this subscription began (billedThrough)`;
@@ -63,6 +81,7 @@ function tryNow(
   if (flow.attempting || flow.billing !== undefined) {
     return { refusal: `a payment for period ${period} is under way` };
   }
+  if (open.amountAwaited !== undefined) return { refusal: `period ${period} ${AWAITED}` };
   if (open.drop === true) return { refusal: `period ${period} is being given up, as the pause before said` };
   const policy = dunningPolicyOf(flow.input.dunning, flow.plan.interval);
   const { confirmRisk, who, why } = command.request;

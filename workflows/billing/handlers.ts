@@ -1,4 +1,4 @@
-import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, setHandler, workflowInfo } from '@temporalio/workflow';
 import { FAILURE_TYPES, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import { FLOWS } from '../../src/contract/flows.js';
 import { type OutcomeRequest, outcomeRequestSchema } from '../../src/contract/messages.js';
@@ -9,8 +9,10 @@ import { planOf } from '../../src/domain/billing-calendar.js';
 import { newOutbox } from '../kit/outbox.js';
 import { answerQueries, awaitOutcome, countUnknownSignals } from '../kit/run.js';
 import { onUpdate } from '../kit/requests.js';
-import { subscriptionOutcomeUpdate } from '../messages.js';
+import { billsQuery, subscriptionOutcomeUpdate } from '../messages.js';
+import { billsOf } from './bills.js';
 import { registerSubscriptionCommands, refuseQuestion } from './commands.js';
+import { amountsOf, carriedAmounts } from './carried-state.js';
 import { registerMoveOn } from './move-on.js';
 import { explainSubscription, refresh, presentSubscription, subscriptionStatus } from './show.js';
 import { type Billing, type Carried, CARRIED_VERSION, isKnown, type Unopened, UNOPENED } from './state.js';
@@ -37,6 +39,7 @@ export function newSubscription(input: ParsedSubscriptionInput, carried: Carried
     validate: (request) => validateOutcome(flow, request),
     answer: (request) => answerOutcome(flow, request),
   });
+  setHandler(billsQuery, () => billsOf(flow), { description: 'What has become of each period, and what is to come' });
   registerSubscriptionCommands(flow);
   registerMoveOn(flow);
   countUnknownSignals(flow);
@@ -45,13 +48,13 @@ export function newSubscription(input: ParsedSubscriptionInput, carried: Carried
 }
 
 function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined): Billing {
-  const { amount, token, consentTransactionId } = input;
+  const { token, consentTransactionId } = input;
   const plan = planOf(input);
   const billedThrough = periodsBilledBefore(plan, input.billedThrough);
   const fresh: Carried = {
     v: CARRIED_VERSION,
     plan,
-    amount,
+    ...carriedAmounts([{ fromPeriod: 1, amount: input.amount ?? 0 }, ...(input.amounts ?? [])]),
     card: { token, ...(consentTransactionId !== undefined && { consentTransactionId }) },
     next: billedThrough + 1,
     billed: [],
@@ -60,9 +63,11 @@ function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined
   };
   const { workflowId, startTime } = workflowInfo();
   // A copy, because the engine's object must not be changed.
-  const { telling, ...kept } = JSON.parse(JSON.stringify(carried ?? fresh)) as Carried;
+  const before = JSON.parse(JSON.stringify(carried ?? fresh)) as Carried;
+  const { v: _v, telling, amount: _amount, earlierAmounts: _earlier, ...kept } = before;
   return {
     ...kept,
+    amounts: amountsOf(before),
     outbox: telling ?? newOutbox(input.notify),
     handingOver: false,
     input: { ...input, ...kept.terms },

@@ -4,6 +4,7 @@ import type { FlowStatus } from '../../src/contract/messages.js';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
 import type {
+  BilledPeriod,
   SubscriptionAnswer,
   SubscriptionEnded,
   SubscriptionOutcome,
@@ -12,7 +13,7 @@ import type {
 import { dunningPolicyOf } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
 import { attributesOf, change, publish } from '../kit/visibility.js';
-import type { Billing, OpenPeriod } from './state.js';
+import { amountOf, type Billing, type OpenPeriod } from './state.js';
 
 interface Shown {
   status: PaymentStatus;
@@ -60,13 +61,26 @@ export function refresh(flow: Billing): void {
   setCurrentDetails(explainSubscription(flow));
 }
 
-function visible({ status, waitingFor, needsOperator, amount, input }: Billing) {
+function visible(flow: Billing) {
+  const { status, waitingFor, needsOperator, input } = flow;
   const { businessUnit, currency } = input;
-  return { status, waitingFor, needsOperator, amount, businessUnit, currency };
+  return { status, waitingFor, needsOperator, amount: presentAmount(flow) ?? 0, businessUnit, currency };
+}
+
+/** The amount of the first period that is not due yet; undefined if it is not supplied yet. */
+function presentAmount(flow: Billing): number | undefined {
+  return amountOf(flow, presentPeriod(flow));
+}
+
+function presentPeriod({ upcoming, next }: Billing): number {
+  return upcoming?.period ?? next;
 }
 
 function viewOf(flow: Billing): SubscriptionView {
-  const { upcoming, open, card, amount, counts, billedThrough } = flow;
+  const { upcoming, open, card, amounts, skipped = [], counts, billedThrough } = flow;
+  const amount = presentAmount(flow);
+  const later = amounts.filter(({ fromPeriod }) => fromPeriod > presentPeriod(flow));
+  const skips = skipped.filter((period) => period >= flow.next);
   const last = flow.billed.at(-1);
   return {
     ...(upcoming !== undefined &&
@@ -76,14 +90,21 @@ function viewOf(flow: Billing): SubscriptionView {
     ...endOf(flow),
     ...(open !== undefined && open.step.do !== 'nothing' && { open: openBill(flow, open) }),
     card: { token: card.token, ...(card.last4Digits !== undefined && { last4Digits: card.last4Digits }) },
-    amount,
+    ...(amount !== undefined && { amount }),
+    ...(later.length > 0 && { amounts: later }),
+    ...(skips.length > 0 && { skips }),
     cancelAtPeriodEnd: flow.cancelAtPeriodEnd === true,
     ...(billedThrough > 0 && { billedThrough }),
     billedPeriods: counts.billed,
     unpaidPeriods: counts.unpaid,
     missedPeriods: counts.missed,
-    ...(last !== undefined && { lastBilled: last }),
+    ...(counts.skipped !== undefined && { skippedPeriods: counts.skipped }),
+    ...(last !== undefined && { lastBilled: withoutDays(last) }),
   };
+}
+
+function withoutDays({ from: _from, to: _to, ...bill }: Billing['billed'][number]): BilledPeriod {
+  return bill;
 }
 
 function endOf({ endsAt, cancelAtPeriodEnd, upcoming, ended }: Billing): { endsAt?: string } {
@@ -96,11 +117,11 @@ function goesOnBilling({ paused, cancelAtPeriodEnd, ended }: Billing): boolean {
 }
 
 function openBill(flow: Billing, open: OpenPeriod) {
-  const { period, date, amount, attempts, state, step, confirmedRisks } = open;
+  const { period, date, amount, amountAwaited, attempts, state, step, confirmedRisks } = open;
   return {
     period,
     date,
-    amount,
+    ...(amountAwaited === undefined && { amount }),
     attempts,
     declines: state.declines,
     maxAttempts: dunningPolicyOf(flow.input.dunning, flow.plan.interval).maxAttempts,
@@ -122,13 +143,15 @@ export function presentSubscription(flow: Billing): SubscriptionOutcome {
   if (flow.ended !== undefined) return flow.ended;
   const { reference, currency } = flow.input;
   if (flow.opened) return { ...viewOf(flow), reference, currency, status: statusOfOpen(flow) };
-  return { status: 'unknown', waitingFor: flow.waitingFor, reference, amount: flow.amount, currency };
+  const amount = presentAmount(flow) ?? 0;
+  return { status: 'unknown', waitingFor: flow.waitingFor, reference, amount, currency };
 }
 
 /** Not `flow.status`, which is updated only after a command has been answered. */
 function statusOfOpen({ paused, open, attempting }: Billing): 'active' | 'billing' | 'pastDue' | 'paused' {
   if (paused !== undefined) return 'paused';
   if (open === undefined || open.step.do === 'nothing') return 'active';
+  if (open.amountAwaited !== undefined) return 'pastDue';
   return attempting || open.step.do === 'attempt' ? 'billing' : 'pastDue';
 }
 
@@ -139,7 +162,7 @@ export function endedOutcome(flow: Billing, status: SubscriptionEnded['status'],
 }
 
 export function subscriptionStatus(flow: Billing): FlowStatus {
-  const { reference, currency, businessUnit } = flow.input;
+  const { reference, currency, businessUnit, metadata } = flow.input;
   return {
     reference,
     workflowId: flow.workflowId,
@@ -150,9 +173,10 @@ export function subscriptionStatus(flow: Billing): FlowStatus {
     ...(flow.dueAt !== undefined && { dueAt: iso(flow.dueAt) }),
     needsOperator: flow.needsOperator !== undefined,
     ...(flow.needsOperator !== undefined && { operatorReason: flow.needsOperator }),
-    amount: flow.amount,
+    amount: presentAmount(flow) ?? 0,
     currency,
     businessUnit,
+    ...(metadata !== undefined && { metadata }),
     cancelRequested: flow.isCancelled(),
     ignored: { ...flow.ignored },
     subscription: viewOf(flow),
@@ -165,8 +189,13 @@ function iso(epochMs: number): string {
 
 /** One or two sentences for a person: where it stands, since when, what comes next and with which card. */
 export function explainSubscription(flow: Billing): string {
-  const { input, amount } = flow;
-  const parts = [`Subscription of ${showMoney(amount, input.currency)}, ${input.reference}: ${sentence(flow)}.`];
+  const { input } = flow;
+  const amount = presentAmount(flow);
+  const what =
+    amount === undefined
+      ? `Metered subscription in ${input.currency}`
+      : `Subscription of ${showMoney(amount, input.currency)}`;
+  const parts = [`${what}, ${input.reference}: ${sentence(flow)}.`];
   if (flow.needsOperator !== undefined) parts.push(`Needs an operator: ${flow.needsOperator}.`);
   if (flow.cancelAtPeriodEnd === true && flow.ended === undefined) parts.push('It ends with the present period.');
   return parts.join(' ');
@@ -188,11 +217,20 @@ function sentence(flow: Billing): string {
   if (upcoming === undefined || endsAt !== undefined) {
     return `${soFar}; nothing more is billed${endsAt === undefined ? '' : `, and it ends on ${at(flow, endsAt)}`}`;
   }
-  return `${soFar}; period ${upcoming.period} is billed on ${at(flow, upcoming.dueAt)} with ${card(flow)}`;
+  const day = at(flow, upcoming.dueAt);
+  if (flow.skipped?.includes(upcoming.period) === true)
+    return `${soFar}; period ${upcoming.period}, ${day}, is skipped`;
+  const amount = amountOf(flow, upcoming.period);
+  const lacks = amount === undefined ? ', once `setAmount` has supplied its amount' : '';
+  return amount === 0
+    ? `${soFar}; period ${upcoming.period}, ${day}, costs nothing`
+    : `${soFar}; period ${upcoming.period} is billed on ${day} with ${card(flow)}${lacks}`;
 }
 
 function openSentence(flow: Billing, open: OpenPeriod): string {
-  const { period, state, step, attempts, amount } = open;
+  const { period, state, step, attempts, amount, amountAwaited } = open;
+  if (amountAwaited !== undefined)
+    return `period ${period} has been due since ${at(flow, amountAwaited)} and has no amount; \`setAmount\` supplies it`;
   const money = showMoney(amount, flow.input.currency);
   const since = state.firstDeclinedAt === undefined ? undefined : `past due since ${at(flow, state.firstDeclinedAt)}`;
   const bill = `period ${period}, ${money}`;

@@ -1,6 +1,5 @@
 import type { Outbox } from '../kit/outbox.js';
 import type { Run } from '../kit/run.js';
-import { inResetRun } from '../kit/start-guard.js';
 import type { MissedPeriods, ParsedSubscriptionInput } from '../../src/contract/subscription.js';
 import type { FailureType } from '../../src/contract/names.js';
 import type {
@@ -16,7 +15,12 @@ import type {
   Pause,
   RefundPeriod,
   Resume,
+  ServicePeriod,
+  SetAmount,
+  SkipPeriod,
 } from '../../src/contract/subscription-commands.js';
+import type { AmountFrom } from '../../src/contract/subscription-amounts.js';
+import type { Bill, BillingSchedule } from '../../src/contract/subscription-bills.js';
 import type { SettleManually } from '../../src/contract/messages.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type {
@@ -27,13 +31,17 @@ import type {
   Period,
 } from '../../src/contract/billing-activities.js';
 import type { CardCap } from '../../src/contract/declines.js';
-import { declinedTriesAt, type DeclinedTry } from '../../src/domain/card-tries.js';
+import { amountOf as amountAt } from '../../src/domain/bill-amounts.js';
+import type { DeclinedTry } from '../../src/domain/card-tries.js';
 
 /** A bill that is due and not paid. Times are epoch ms. */
 export interface OpenPeriod {
   period: number;
   date: string;
+  /** 0 as long as it is awaited. */
   amount: number;
+  /** Epoch ms since which `setAmount` is awaited: before it no payment is started. */
+  amountAwaited?: number;
   /** Payments started so far; each has its own reference. */
   attempts: number;
   /** When the next period begins: two are never tried at the same time. */
@@ -62,7 +70,7 @@ export interface OpenPeriod {
 export type Attempted = { outcome: FinalStepOutcome } | { refused: string } | { lost: string };
 
 /** Terms that commands have changed. */
-type Terms = Pick<ChangeTerms, 'dunning' | 'missedPeriods' | 'statementSoftDescriptor'>;
+type Terms = Pick<ChangeTerms, 'dunning' | 'missedPeriods' | 'statementSoftDescriptor' | 'notices' | 'metadata'>;
 
 interface Answered {
   commandId: string;
@@ -85,6 +93,8 @@ export type SubscriptionCommand =
   | Given<'resume', Resume>
   | Given<'changeCard', ChangeCard>
   | Given<'changePlan', ChangePlan>
+  | Given<'skipPeriod', SkipPeriod>
+  | Given<'setAmount', SetAmount>
   | Given<'changeTerms', ChangeTerms>
   | Given<'cancel', CancelSubscription>
   | Given<'billNow', BillNow>
@@ -93,14 +103,21 @@ export type SubscriptionCommand =
 
 /** Version of the carried state: code that doesn't know it leaves the subscription to code that does. */
 export const CARRIED_VERSION = 1;
+/** With periods to be skipped: code of the first version would bill them. */
+export const CARRIED_WITH_SKIPS = 2;
 
 /** The state carried from run to run: plain data, and small however long the subscription lives. */
 export interface Carried {
-  v: typeof CARRIED_VERSION;
+  v: typeof CARRIED_VERSION | typeof CARRIED_WITH_SKIPS;
   plan: BillingPlan;
+  /** Of the last periods; 0 if metered. */
   amount: number;
-  /** Amounts of periods below `before`, which were already due when the plan was changed; oldest first. */
+  /** Amounts of periods below `before`, and not below the one before it; oldest first. */
   earlierAmounts?: { before: number; amount: number }[];
+  supplied?: { period: number; amount: number }[];
+  skipped?: number[];
+  /** The last period whose notice was given. */
+  noticed?: number;
   card: { token: string; consentTransactionId?: string; last4Digits?: string };
   /** The first period that is neither billed, nor missed, nor open. */
   next: number;
@@ -124,8 +141,11 @@ export interface Carried {
   declinedTries?: DeclinedTry[];
   /** As an activity has reported them; undefined until one has. */
   cardCaps?: CardCap[];
-  billed: BilledPeriod[];
-  counts: { billed: number; unpaid: number; missed: number };
+  /** With its days where the plan that they follow from is not kept. */
+  billed: (BilledPeriod & Partial<ServicePeriod>)[];
+  /** Periods that were closed without a payment. */
+  unbilled?: Bill[];
+  counts: { billed: number; unpaid: number; missed: number; skipped?: number };
   /** Only if the merchant is told anything. */
   telling?: Outbox;
   answered: Answered[];
@@ -151,7 +171,9 @@ export interface Unopened {
 export const UNOPENED = 'unopened';
 
 /** One subscription in one run. */
-export interface Billing extends Run, Omit<Carried, 'telling'> {
+export interface Billing extends Run, Omit<Carried, 'v' | 'telling' | 'amount' | 'earlierAmounts'> {
+  /** As in {@link BillingSchedule}. */
+  amounts: AmountFrom[];
   /** With the terms as they are now. */
   input: ParsedSubscriptionInput;
   readonly businessUnit: string;
@@ -186,56 +208,31 @@ export function isKnown({ ended, failure, upcoming, endsAt, open, paused, closed
   return closedOne || [ended, failure, upcoming, endsAt, open, paused].some((one) => one !== undefined);
 }
 
-/** The amount of a period. */
-export function amountOf(
-  { amount, earlierAmounts = [] }: Pick<Carried, 'amount' | 'earlierAmounts'>,
-  period: number,
-): number {
-  return earlierAmounts.find(({ before }) => period < before)?.amount ?? amount;
+/** The amount of a period; undefined if it is metered and not supplied yet. */
+export function amountOf(flow: Billing, period: number): number | undefined {
+  return amountAt(scheduleOf(flow), period);
 }
 
-function withEarlierAmounts({ next, earlierAmounts = [] }: Billing): Pick<Carried, 'earlierAmounts'> {
-  const left = earlierAmounts.filter(({ before }) => before > next);
-  return left.length === 0 ? {} : { earlierAmounts: left };
-}
-
-function withDeclinedTries(flow: Billing): Pick<Carried, 'declinedTries'> {
-  const declinedTries = declinedTriesAt(flow.declinedTries, Date.now());
-  return declinedTries.length === 0 ? {} : { declinedTries };
-}
-
-/** More than a year of daily bills, and decades of monthly ones. */
-const KEPT_BILLS = 400;
-const KEPT_COMMANDS = 100;
-
-export function carriedOf(flow: Billing): Carried {
-  const { plan, amount, card, next, open, paused, resumeWith, resumedAt, cancelAtPeriodEnd, left, counts, outbox } =
-    flow;
-  const afterReset = flow.afterReset === true || inResetRun();
-  // After a reset a refund may be redelivered before its period is billed again: that refusal is not final.
-  const answered = flow.answered.filter(
-    ({ name, answer }) => !(afterReset && name === 'refundPeriod' && 'refusal' in answer),
-  );
+/** By what the bills to come are foreseen. */
+export function scheduleOf({
+  plan,
+  next,
+  amounts,
+  input,
+  supplied,
+  skipped,
+  cancelAtPeriodEnd,
+  ended,
+  failure,
+}: Billing): BillingSchedule {
   return {
-    v: CARRIED_VERSION,
     plan,
-    amount,
-    ...withEarlierAmounts(flow),
-    card,
     next,
-    ...(open !== undefined && { open }),
-    ...(paused !== undefined && { paused }),
-    ...(resumeWith !== undefined && { resumeWith, ...(resumedAt !== undefined && { resumedAt }) }),
-    ...(cancelAtPeriodEnd !== undefined && { cancelAtPeriodEnd }),
-    ...(flow.terms !== undefined && { terms: flow.terms }),
-    ...(left !== undefined && { left }),
-    ...withDeclinedTries(flow),
-    ...(flow.cardCaps !== undefined && { cardCaps: flow.cardCaps }),
-    billed: flow.billed.slice(-KEPT_BILLS),
-    counts,
-    ...(outbox.wanted && { telling: outbox }),
-    answered: answered.slice(-KEPT_COMMANDS),
-    ...(flow.refunding !== undefined && { refunding: flow.refunding.slice(-KEPT_COMMANDS) }),
-    ...(afterReset && { afterReset }),
+    amounts,
+    ...(input.metered === true && { metered: true }),
+    ...(supplied !== undefined && { supplied }),
+    ...(skipped !== undefined && { skipped }),
+    ...(cancelAtPeriodEnd === true && { cancelAtPeriodEnd }),
+    ...((ended ?? failure) !== undefined && { ended: true }),
   };
 }

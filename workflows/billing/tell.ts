@@ -1,6 +1,6 @@
 import type { NotificationType } from '../../src/contract/notifications.js';
 import { tell } from '../kit/outbox.js';
-import type { Billing } from './state.js';
+import type { Billing, OpenPeriod } from './state.js';
 
 /**
  * Tells the merchant of the subscription.
@@ -12,5 +12,17 @@ export function tellOf(
   about: string,
   data: Record<string, unknown> = {},
 ): void {
-  tell(flow, type, about, { subscription: flow.input.reference, ...data });
+  const { reference, metadata = {} } = flow.input;
+  const noted = Object.keys(metadata).length === 0 ? {} : { metadata };
+  tell(flow, type, about, { subscription: reference, ...data, ...noted });
+}
+
+export function askForCard(
+  flow: Billing,
+  { period, amount, attempts }: OpenPeriod,
+  { giveUpAt }: { giveUpAt: number },
+): void {
+  const { currency } = flow.input;
+  const until = new Date(giveUpAt).toISOString();
+  tellOf(flow, 'subscription.cardNeeded', `${period}.${attempts}`, { period, amount, currency, until });
 }

@@ -80,6 +80,7 @@ function sentence(flow: FlowState): string {
     case 'period':
     case 'retry':
     case 'card':
+    case 'amount':
     case 'nothing':
       return flow.status;
     default:

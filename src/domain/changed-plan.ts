@@ -1,0 +1,17 @@
+import type { ChangedPlan, ChangePlanCall } from '../contract/billing-activities.js';
+import { periodOf, periodsDue, planFrom, withInterval } from './billing-calendar.js';
+
+/** Applies a change from the first period that is not due yet: due periods keep their day and hour. */
+export function changePlan({ plan: given, from, now, interval, billAt }: ChangePlanCall): ChangedPlan {
+  const present = planFrom(given, from);
+  const { next } = periodsDue(present, from, now, 'billAll');
+  if (next === undefined) return { plan: present };
+  const { before: _, ...alone } = present;
+  const changed = {
+    ...(interval === undefined ? alone : withInterval(alone, next.period, interval)),
+    ...(billAt !== undefined && { billAt }),
+  };
+  const plan = next.period === from ? changed : { ...changed, before: { period: next.period, plan: present } };
+  const first = periodOf(plan, next.period);
+  return { plan, ...(first !== undefined && { first }) };
+}

@@ -1,0 +1,132 @@
+import { FAILURE_TYPES } from '../../src/contract/names.js';
+import { type Conflict, subscriptionConflicts } from '../../src/contract/subscription.js';
+import type { ChangePlan, ChangeTerms, SetAmount, SkipPeriod } from '../../src/contract/subscription-commands.js';
+import {
+  amountFaults,
+  changedAmounts,
+  MOST_AHEAD,
+  skipFault,
+  supplyFault,
+  withSkip,
+} from '../../src/domain/bill-amounts.js';
+import { startOf, withEnd } from '../../src/domain/billing-calendar.js';
+import { dunningPolicyOf, givenUp } from '../../src/domain/dunning.js';
+import { keepDays } from './bills.js';
+import { changedPlan, periodAhead, planned } from './calendar.js';
+import { isBilledBeforeReset, wasReset } from './is-started.js';
+import { giveAmount } from './open-bill.js';
+import { presentAnswer } from './show.js';
+import { type Billing, type CommandAnswer, type OpenPeriod, type Refusal, scheduleOf } from './state.js';
+
+/** What is already due is billed under the terms at which it came due, however late that is. */
+export async function changePlan(flow: Billing, request: ChangePlan): Promise<CommandAnswer> {
+  if (flow.cancelAtPeriodEnd === true) return { refusal: 'it is cancelled at the end of the present period' };
+  const { plan, first } = await changedPlan(flow, request);
+  if (first === undefined) return { refusal: 'no period is left to change: the plan ends before the next one' };
+  // Given again after a reset, it holds from the period that it named: what was due by then has the amount of then.
+  const from = wasReset(flow) ? 1 : first.period;
+  const faults = amountFaults(scheduleOf(flow), request, first, from);
+  if (faults.length > 0) return invalid(faults.join('; '));
+  keepDays(flow);
+  flow.amounts = changedAmounts(flow, request, first);
+  flow.plan = plan;
+  flow.upcoming = first;
+  const { amounts, interval, billAt, fromPeriod = amounts?.[0]?.fromPeriod } = request;
+  const period = (interval ?? billAt) === undefined ? (fromPeriod ?? first.period) : first.period;
+  return { ...presentAnswer(flow), appliesFrom: { period, date: startOf(plan, period) } };
+}
+
+/** A period that is due is billed, whatever is asked. */
+export async function skipPeriod(flow: Billing, request: SkipPeriod): Promise<Refusal | undefined> {
+  const { period, undo } = request;
+  const isAhead = undo !== true && period >= flow.next && period <= flow.next + MOST_AHEAD;
+  const at = isAhead ? await periodAhead(flow, period) : undefined;
+  // Given again after a reset, it was in time before.
+  const now = wasReset(flow) ? Number.NEGATIVE_INFINITY : Date.now();
+  const refusal = skipFault(scheduleOf(flow), request, at, now);
+  if (refusal !== undefined) return { refusal };
+  if (isAhead && (await isBilledBeforeReset(flow, period)))
+    return { refusal: `period ${period} was billed before the subscription was reset` };
+  flow.skipped = withSkip(flow.skipped, request);
+  return undefined;
+}
+
+/** Once a payment of the period may have been started its amount stays. */
+export async function setAmount(flow: Billing, request: SetAmount): Promise<Refusal | undefined> {
+  const { period, amount } = request;
+  const { open, next, supplied = [] } = flow;
+  if (flow.input.metered !== true) return { refusal: 'it is not metered: changePlan changes its amounts' };
+  if (open?.period === period && open.amountAwaited !== undefined) {
+    flow.upcoming = (await planned(flow)).next;
+    // Its retries have as much time as those of any late bill.
+    open.endsAt = Math.max(open.endsAt, flow.upcoming?.dueAt ?? Date.now() + DAY_MS);
+    giveAmount(flow, open, amount);
+    return undefined;
+  }
+  if (period < next) return { refusal: `period ${period} is billed, due or over already, and keeps its amount` };
+  const fault = supplyFault(scheduleOf(flow), request);
+  if (fault !== undefined) return invalid(fault);
+  flow.supplied = [...supplied.filter((one) => one.period !== period), { period, amount }];
+  return undefined;
+}
+
+const DAY_MS = 86_400_000;
+
+function invalid(refusal: string): Refusal {
+  return { refusal, type: FAILURE_TYPES.invalidInput };
+}
+
+/** What was billed or tried before stays as it is. */
+export async function changeTerms(flow: Billing, request: ChangeTerms): Promise<Refusal | undefined> {
+  const { dunning, missedPeriods, statementSoftDescriptor, notices, metadata, periods, endsOn } = request;
+  if (flow.cancelAtPeriodEnd === true && (periods !== undefined || endsOn !== undefined))
+    return { refusal: 'it is cancelled at the end of the present period' };
+  const faults = subscriptionConflicts({ interval: flow.plan.interval, dunning });
+  if (faults.length > 0) return { refusal: faults.map(sayConflict).join('; '), type: FAILURE_TYPES.invalidInput };
+  const closed = flow.next - 1;
+  if (periods !== undefined && periods < closed)
+    return {
+      refusal: `periods: ${closed} are billed, due or over already; give at least as many`,
+      type: FAILURE_TYPES.invalidInput,
+    };
+  const { open } = flow;
+  if (endsOn !== undefined && open !== undefined && open.step.do !== 'nothing' && endsOn <= open.date)
+    return {
+      refusal: `endsOn: period ${open.period} began on ${open.date} and is open; give a later day, or give that bill up first`,
+      type: FAILURE_TYPES.invalidInput,
+    };
+  flow.terms = {
+    ...flow.terms,
+    ...(dunning !== undefined && { dunning }),
+    ...(missedPeriods !== undefined && { missedPeriods }),
+    ...(statementSoftDescriptor !== undefined && { statementSoftDescriptor }),
+    ...(notices !== undefined && { notices }),
+    ...(metadata !== undefined && { metadata }),
+  };
+  flow.input = { ...flow.input, ...flow.terms };
+  if (periods !== undefined || endsOn !== undefined) {
+    flow.plan = withEnd(flow.plan, {
+      ...(periods !== undefined && { periods }),
+      ...(endsOn !== undefined && { endsOn }),
+    });
+    const { bill, missed, next, endsAt } = await planned(flow);
+    flow.upcoming = next;
+    // What is open or due may still be paid: then that period is the last one.
+    const isOver = flow.open === undefined && bill === undefined && missed === undefined;
+    flow.endsAt = isOver ? endsAt : undefined;
+  }
+  if (dunning !== undefined && open !== undefined) stopTries(flow, open);
+  return undefined;
+}
+
+/** A try that stands already is one more than a smaller `maxAttempts` allows. */
+function stopTries({ attempting, input, plan }: Billing, open: OpenPeriod): void {
+  const policy = dunningPolicyOf(input.dunning, plan.interval);
+  const stands = !attempting && (open.step.do === 'retry' || open.step.do === 'attempt');
+  if (stands && open.state.declines >= policy.maxAttempts)
+    open.step = { do: 'giveUp', effect: givenUp(open.state, policy) };
+}
+
+function sayConflict({ path, message }: Conflict): string {
+  return `${path.join('.')}: ${message}`;
+}

@@ -1,0 +1,32 @@
+import { attemptReference, paymentWorkflowId } from '../../src/contract/names.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
+import { inResetRun } from '../kit/start-guard.js';
+import { billing } from '../policies.js';
+import type { Billing, OpenPeriod } from './state.js';
+
+/** Some run was made by a reset: commands are given again, later than they were, and what they did may be there. */
+export function wasReset({ afterReset }: Billing): boolean {
+  return afterReset === true || inResetRun();
+}
+
+/** Whether its first payment was started by an earlier run of a subscription that was reset. */
+export async function isBilledBeforeReset(flow: Billing, period: number): Promise<boolean> {
+  return wasReset(flow) && (await isTried(flow, { period, attempts: 0 }));
+}
+
+/** Whether the payment that would be tried next was already started. */
+export async function isStarted(flow: Billing): Promise<boolean> {
+  const { open, next } = flow;
+  // Nothing is started after a payment of unknown outcome.
+  if (open?.step.do === 'block') return false;
+  return await isTried(flow, open ?? { period: next, attempts: 0 });
+}
+
+/** Whether the payment after the given ones was already started for a period. */
+async function isTried(
+  { input }: Billing,
+  { period, attempts }: Pick<OpenPeriod, 'period' | 'attempts'>,
+): Promise<boolean> {
+  const reference = attemptReference(input.reference, period, attempts + 1);
+  return decodedOrRetry(await billing.readAttempt(paymentWorkflowId(reference))).state !== 'absent';
+}
