@@ -44,10 +44,17 @@ function differencesOfPeriod(period: number, tried: readonly Attempt[]): string[
 
 function differencesOfEnd(
   { periods }: SubscriptionRecord,
-  { status, billedPeriods, unpaidPeriods, missedPeriods, open }: NonNullable<SubscriptionRecord['ended']>,
+  {
+    status,
+    billedPeriods,
+    unpaidPeriods,
+    missedPeriods,
+    skippedPeriods = 0,
+    open,
+  }: NonNullable<SubscriptionRecord['ended']>,
   paid: number,
 ): string[] {
-  const over = billedPeriods + unpaidPeriods;
+  const over = billedPeriods + unpaidPeriods + skippedPeriods;
   return [
     ...(billedPeriods === paid ? [] : [`its subscription says that ${billedPeriods} periods were billed, not ${paid}`]),
     ...(missedPeriods === 0 ? [] : [`its subscription has missed ${missedPeriods} periods`]),

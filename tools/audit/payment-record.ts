@@ -21,7 +21,16 @@ export interface Operation {
 }
 
 export type SubscriptionCommand =
-  'billNow' | 'cancel' | 'changeCard' | 'changePlan' | 'changeTerms' | 'pause' | 'refundPeriod' | 'resume';
+  | 'billNow'
+  | 'cancel'
+  | 'changeCard'
+  | 'changePlan'
+  | 'changeTerms'
+  | 'pause'
+  | 'refundPeriod'
+  | 'resume'
+  | 'setAmount'
+  | 'skipPeriod';
 
 /** A subscription and the outcome that it ended with. */
 export interface SubscriptionRecord {

@@ -1,3 +1,4 @@
+import { AMOUNT_FAULTS } from './amounts-of-bills.mjs';
 import { ANSWER_FAULTS } from './answers-and-absence.mjs';
 import { BILLED_THROUGH_FAULTS } from './billed-through.mjs';
 import { BILLING_FAULTS } from './billing.mjs';
@@ -37,6 +38,7 @@ export const FAULTS = [
   ...SETTLING_FAULTS,
   ...SUM_FAULTS,
   ...RECONCILE_FAULTS,
+  ...AMOUNT_FAULTS,
   ...BILLED_THROUGH_FAULTS,
   ...BILLING_FAULTS,
   ...BILLING_FLOW_FAULTS,

@@ -213,11 +213,14 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
   {
     name: 'subscription over months',
     run: async (driver, pick, context) => {
+      const periods = context.random.int(3, 8);
+      const isMetered = pick([true, false]);
       const subscription = await driver.subscribe(await storedCard(driver, pick), {
         interval: pick(['week', 'month']),
-        periods: context.random.int(3, 8),
+        periods,
         sinceDays: 0,
         more: {
+          ...(isMetered && { metered: true, amount: undefined }),
           trialDays: pick([0, 10]),
           timeZone: pick(['Europe/Rome', 'America/New_York', 'UTC']),
           billAt: '10:00',
@@ -226,7 +229,14 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
           missedPeriods: 'billAll',
         },
       });
-      await sleep(context.random.int(0, 40 * DAY_MS));
+      await sleep(context.random.int(0, 20 * DAY_MS));
+      const { amount } = driver.record;
+      // Refused where it is not metered.
+      for (let period = 1; period <= (isMetered ? periods : 1); period += 1)
+        await subscription.command('setAmount', { period, amount }, `amount ${period}`);
+      await subscription.command('skipPeriod', { period: periods }, 'skip');
+      await subscription.command('skipPeriod', { period: periods, undo: true }, 'skip not');
+      await sleep(context.random.int(0, 20 * DAY_MS));
       const acts = context.random.int(1, 3);
       const from = context.random.int(0, 2);
       const terms = { statementSoftDescriptor: 'CLUB', dunning: { retryDays: [2], onGivenUp: 'continue' as const } };
@@ -242,7 +252,11 @@ export const FURTHER_SCENARIOS: readonly CampaignScenario[] = [
         else if (act === acts - 1) await subscription.command('cancel', { when: 'periodEnd' });
         await sleep(context.random.int(0, 30 * DAY_MS));
       }
-      // No other course of events changes a plan, and few of a thousand flows are of this one.
+      // Few of a thousand flows are of this course of events, and none of another one changes a plan.
+      if ((3 - from) % 3 >= acts) {
+        await subscription.command('pause', {}, 'pause at last');
+        await subscription.command('resume', { missedPeriods: 'billAll' }, 'resume at last');
+      }
       if ((4 - from) % 3 >= acts) await subscription.command('changePlan', { billAt: '16:30' }, 'plan at last');
       await subscription.ended();
     },

@@ -9,6 +9,8 @@ import type {
   Pause,
   RefundPeriod,
   Resume,
+  SetAmount,
+  SkipPeriod,
   SubscriptionAnswer,
   SubscriptionEnded,
 } from '../../../src/contract/subscription-commands.js';
@@ -60,6 +62,8 @@ interface Requests extends Record<SubscriptionCommand, object> {
   pause: Pause;
   refundPeriod: RefundPeriod;
   resume: Resume;
+  setAmount: SetAmount;
+  skipPeriod: SkipPeriod;
 }
 type CommandRecord = SubscriptionRecord['commands'][number];
 
