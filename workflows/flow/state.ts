@@ -89,6 +89,8 @@ export interface Hold {
   mustVoid: 'cancel' | 'risk declined' | 'consent given' | 'reauthorize' | undefined;
   /** `captureMode` `auto`: not captured yet. */
   captureAtOnce: boolean;
+  /** Epoch ms: when it is tried again, after a brake has stopped it. */
+  captureAgainAt?: number;
   retries: Pick<Retries, 'tries' | 'lastTryAt' | 'captureFailed'>;
   /** Ids of the captures and voids made so far; `sequences` are the last ones used in keys. */
   readonly captures: string[];

@@ -8,7 +8,16 @@ import { inResetRun } from '../kit/start-guard.js';
 import type { FlowState, Hold, MoneyCommand, PendingVoids, VoidOf } from '../flow/state.js';
 import { enter } from '../flow/explain.js';
 import { beginStep, tryExecute } from './money-step.js';
-import { type CaptureOf, captureStep, note, releaseToReauthorize, sendVoid, show } from './hold-steps.js';
+import {
+  type CaptureOf,
+  captureStep,
+  keepHold,
+  note,
+  noteBraked,
+  releaseToReauthorize,
+  sendVoid,
+  show,
+} from './hold-steps.js';
 import { believed, inspectHold, type Look, lookFirst } from './inspect-hold.js';
 import { askOperator } from './operator.js';
 import { releaseRest, type Taken } from './release-rest.js';
@@ -61,6 +70,7 @@ async function sendCapture(
     return { ended: { ...voided(flow, hold, end.outcome, 'command'), voided: end.voided } };
   }
   if (ended.status !== 'succeeded') {
+    if (ended.status === 'notExecuted' && ended.braked === true && command === undefined) noteBraked(hold);
     // Its failure is unconfirmed: a second capture could take the money twice.
     if (ended.status === 'declined' && !ended.confirmed)
       hold.unconfirmedCapture = ended.transactionId ?? 'of unknown id';
@@ -99,6 +109,7 @@ async function release(
   const ended = await sendVoid(flow, hold, notLooked, inResetRun());
   if ('refused' in ended) return await refusedByService(flow, hold, ended.refused, command);
   if (command !== undefined) answer(flow, command, hold.sequences.void, ended);
+  if (ended.status === 'notExecuted' && ended.braked === true) keepHold(hold, ended.reason);
   if (ended.status !== 'succeeded') return undefined;
   return voided(flow, hold, ended, reason);
 }

@@ -2,7 +2,7 @@ import { metricMeter } from '@temporalio/workflow';
 import type { HoldOutcome } from '../../src/contract/authorize.js';
 import { WORKER_COUNTERS } from '../../src/contract/metrics.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
-import type { Retries } from '../../src/domain/hold.js';
+import { holdAct, type HoldAct, type Retries } from '../../src/domain/hold.js';
 import { postUntil } from '../../src/domain/schedules.js';
 import { holdOfCommand, isReplaced, isReplacedByDeadline } from '../../src/domain/sent-before.js';
 import { resumable } from '../flow/continue.js';
@@ -128,7 +128,8 @@ export function noteTry(hold: Hold, captures: number): void {
   const captureFailed = hold.sequences.capture > captures;
   // A hold that must be voided is not captured, and its voids have the delays of a deadline's.
   const capturesAtOnce = hold.captureAtOnce && hold.mustVoid === undefined;
-  if (capturesAtOnce) hold.captureAtOnce = !captureFailed && Date.now() < terms.heldUntil;
+  const isBraked = (hold.captureAgainAt ?? 0) > Date.now();
+  if (capturesAtOnce) hold.captureAtOnce = (!captureFailed || isBraked) && Date.now() < terms.heldUntil;
   else
     hold.retries = {
       tries: retries.tries + 1,
@@ -137,8 +138,25 @@ export function noteTry(hold: Hold, captures: number): void {
     };
 }
 
+const CAPTURE_AGAIN_MS = 15 * 60_000;
+
+/** The capture at once was not sent: it is asked for again, until the deadline decides. */
+export function noteBraked(hold: Hold): void {
+  if (hold.captureAtOnce) hold.captureAgainAt = Date.now() + CAPTURE_AGAIN_MS;
+}
+
+/** What the hold needs now. */
+export function nextAct(hold: Hold): HoldAct {
+  const { terms, captureAgainAt } = hold;
+  const now = Date.now();
+  if (captureAgainAt !== undefined && now >= terms.captureBy) hold.captureAtOnce = false;
+  if (!hold.captureAtOnce || hold.mustVoid !== undefined) return holdAct(terms, retriesOf(hold), now);
+  if (captureAgainAt === undefined || now >= captureAgainAt) return { act: 'capture' };
+  return { act: 'wait', until: Math.min(captureAgainAt, terms.captureBy), soon: now >= terms.warnAt };
+}
+
 /** The state by which the deadline of a hold is decided. */
-export function retriesOf({ mustVoid, onDeadline, retries, unconfirmedCapture }: Hold): Retries {
+function retriesOf({ mustVoid, onDeadline, retries, unconfirmedCapture }: Hold): Retries {
   return {
     ...retries,
     onDeadline,
@@ -155,6 +173,14 @@ export function retriesOf({ mustVoid, onDeadline, retries, unconfirmedCapture }:
 export function releaseToReauthorize(hold: Hold, command?: ReauthorizeRequest): void {
   hold.mustVoid = 'reauthorize';
   hold.reauthorization = command;
+}
+
+/** A brake has stopped the reauthorization before anything of it was sent: the hold is as it was, and takes commands. */
+export function keepHold(hold: Hold, why: string): void {
+  if (hold.reauthorization !== undefined) hold.reauthorization.answer = { refusal: `not reauthorized: ${why}` };
+  hold.reauthorization = undefined;
+  hold.mustVoid = undefined;
+  delete hold.released;
 }
 
 /** True if the deadline of the hold, when it comes, begins a reauthorization. */

@@ -1,5 +1,5 @@
 import type { HoldOutcome } from '../../src/contract/authorize.js';
-import { holdAct, RELEASE_AFTER_END_MS } from '../../src/domain/hold.js';
+import { RELEASE_AFTER_END_MS } from '../../src/domain/hold.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/settling.js';
 import { nextCommandOrMessage, waitingVoid } from '../flow/inbox.js';
@@ -11,10 +11,10 @@ import { forbids } from './hold-refusals.js';
 import {
   holdOf,
   isCancelled,
+  nextAct,
   noteTry,
   reauthorizesAtDeadline,
   releaseToReauthorize,
-  retriesOf,
   showHeld,
   wasReplaced,
 } from './hold-steps.js';
@@ -84,10 +84,7 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
       if (ended !== undefined) return ended;
       continue;
     }
-    const act =
-      hold.captureAtOnce && hold.mustVoid === undefined
-        ? ({ act: 'capture' } as const)
-        : holdAct(terms, retriesOf(hold), Date.now());
+    const act = nextAct(hold);
     if (act.act === 'wait') {
       const isKept = hold.mustVoid === undefined;
       const gone = await lookIfLate(flow, hold);
@@ -195,6 +192,8 @@ async function listen(
       command.answer = refusal;
       return undefined;
     }
+    // A person decides from here on.
+    if (command.name !== 'decideReview') hold.captureAtOnce = false;
     switch (command.name) {
       case 'capture':
         return await carryOut(flow, hold, notes, { name: 'capture', command });

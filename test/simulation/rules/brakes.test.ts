@@ -13,6 +13,7 @@ import {
   answers,
   beginFlow,
   DAY,
+  failsWith,
   FLOW_TYPES,
   HOUR,
   inputOf,
@@ -175,17 +176,65 @@ describe('a hold of a braked unit', () => {
   });
 });
 
-test('a hold is not given up for a new one that the brake would stop', async () => {
-  const cardOnFile = { entryMode: 'cof_cardholder_initiated_transaction' } as const;
-  const hold = await beginHeld(time, { ...(await storedInSkippedTime(time)), cardOnFile, captureDeadline: '3 days' });
-  await brake();
-  await hold.command('reauthorize', { commandId: 'longer' });
-  await time.passUntil(hold.startedAt + HOUR);
-  expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD']);
-  await release();
-  await time.passUntil(hold.startedAt + DAY);
-  expect(await hold.status()).toMatchObject({ status: 'authorized' });
-  expect(await movements(time, hold.reference)).toHaveLength(3);
+describe('a hold that is to be captured at once', () => {
+  const begin = async (more: Readonly<Record<string, unknown>> = {}) => {
+    return await beginFlow(time, 'authorizeAndCapture', await inputOf(time, 'authorizeAndCapture', more));
+  };
+
+  test('is captured after the release', async () => {
+    const held = time.hold('createCapture');
+    const flow = await begin();
+    await held.reached;
+    await brake({ captures: true });
+    held.release();
+    await time.passUntil(flow.startedAt + HOUR);
+    expect(await flow.status()).toMatchObject({ status: 'authorized' });
+    await release();
+    await time.passUntil(flow.startedAt + 2 * HOUR);
+    expect(await flow.status()).toMatchObject({ status: 'captured' });
+    expect(time.requests.operations((await flow.status()).paymentId ?? '', 'captures')).toHaveLength(1);
+  });
+
+  test('is left to a person who gives it a command meanwhile, and to its deadline', async () => {
+    const held = time.hold('createCapture');
+    const [flow, late] = [await begin(), await begin({ onDeadline: 'void', captureDeadline: '1 day' })];
+    await held.reached;
+    await brake({ captures: true });
+    held.release();
+    await time.passUntil(flow.startedAt + HOUR);
+    expect(await flow.ask('void')).toMatchObject({ status: 'succeeded' });
+    expect(await late.outcome()).toMatchObject({ status: 'voided', reason: 'deadline' });
+  });
+});
+
+describe('a hold is not given up for a new one that the brake would stop', () => {
+  const HELD = 'authorization Succeed 6000 USD';
+  const RELEASED = 'void Succeed 6000 USD';
+  const reauthorizable = async (more: object = {}) => {
+    const cardOnFile = { entryMode: 'cof_cardholder_initiated_transaction' } as const;
+    return await beginHeld(time, { ...(await storedInSkippedTime(time)), cardOnFile, ...more });
+  };
+
+  test('by a command, which is refused, and the next command is taken', async () => {
+    const hold = await reauthorizable();
+    await brake();
+    await expect(hold.ask('reauthorize', { commandId: 'longer' })).rejects.toMatchObject(
+      failsWith('StateConflict', 'not reauthorized: Not sent: business unit "default" is braked'),
+    );
+    expect(await movements(time, hold.reference)).toEqual([HELD]);
+    expect(await hold.ask('void')).toMatchObject({ status: 'succeeded' });
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'command' });
+  });
+
+  test('at its deadline, which is tried again after the release', async () => {
+    const hold = await reauthorizable({ onDeadline: 'reauthorize', captureDeadline: '2 days' });
+    await brake();
+    await time.passUntil(hold.startedAt + 2.1 * DAY);
+    expect(await movements(time, hold.reference)).toEqual([HELD]);
+    await release();
+    await time.passUntil(hold.startedAt + 3 * DAY);
+    expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD]);
+  });
 });
 
 test('a refund is stopped only where refunds are named', async () => {
