@@ -12,6 +12,7 @@ import {
   type ReconcileCounts,
   type ReconcilePort,
   type SweepCall,
+  UnreadableFlow,
 } from '../src/contract/reconcile.js';
 import { accountOf } from '../src/domain/reconcile/account.js';
 import { type Answer, reconcileFlow, reconcileStatement, whyTooOld } from '../src/domain/reconcile/reconcile.js';
@@ -71,10 +72,14 @@ async function reconcileOne(
   ask: (paymentId: string, flow: FlowFacts) => Promise<Answer>,
 ): Promise<ReconcileCounts> {
   if (isOfAnotherSweep(flow, swept)) return noCounts();
-  const isDoubtful = swept.which !== 'ended' || accountOf(flow).doubts.size > 0;
+  const isDoubtful = swept.which !== 'ended' || flow.unreadable !== undefined || accountOf(flow).doubts.size > 0;
   if (!isDoubtful && !(flow.state === 'ended' && isSampled(flow.workflowId, sample)))
     return { ...noCounts(), flows: 1 };
-  const { findings, isAsked, unanswered } = await reconcileFlow(flow, ask, deps.reconcile, { windowMs, now });
+  const reconciled = await reconcileFlow(flow, ask, deps.reconcile, { windowMs, now }).catch(orUnreadable);
+  const { findings, isAsked, unanswered } =
+    reconciled instanceof UnreadableFlow
+      ? { findings: [], isAsked: false, unanswered: reconciled.message }
+      : reconciled;
   return {
     ...noCounts(),
     flows: 1,
@@ -84,6 +89,12 @@ async function reconcileOne(
     reasons: unanswered === undefined ? [] : [`${flow.workflowId}: ${unanswered}`],
     ...(await keep(deps.reconcile, findings)),
   };
+}
+
+/** One flow that nobody here can read must not keep all others from being compared. */
+function orUnreadable(error: unknown): UnreadableFlow {
+  if (error instanceof UnreadableFlow) return error;
+  throw error;
 }
 
 /** A flow that was stopped, or calls an operator, is asked about as that, and counted once. */
@@ -136,13 +147,19 @@ async function matchStatements(
       const parsed = parseReconcilable(text, { now });
       // An acquirer's comes days after its time is over. One that was there before has been matched.
       if ('statement' in parsed && Math.max(parsed.statement.covers.until, changed) <= since) continue;
+      const refuse = (faults: string[]): void => {
+        log.warn(`A statement was refused, ${name}: the report of this reconciliation says in which lines and why`);
+        matched.refusedStatements.push({ name, faults });
+      };
       const faults = 'faults' in parsed ? parsed.faults : [await whyTooOld(parsed.statement, reconcile)];
       const refused = faults.filter((fault) => fault !== undefined);
-      if (refused.length > 0) {
-        log.warn(`A statement was refused, ${name}: the report of this reconciliation says in which lines and why`);
-        matched.refusedStatements.push({ name, faults: refused });
-      } else if ('statement' in parsed) {
-        const findings = await reconcileStatement(parsed.statement, reconcile, { windowMs, now });
+      if (refused.length > 0) refuse(refused);
+      else if ('statement' in parsed) {
+        const findings = await reconcileStatement(parsed.statement, reconcile, { windowMs, now }).catch(orUnreadable);
+        if (findings instanceof UnreadableFlow) {
+          refuse([`${findings.message}; put it down again then`]);
+          continue;
+        }
         const { found, fresh } = addCounts(
           { ...noCounts(), ...matched },
           { ...noCounts(), ...(await keep(reconcile, findings)) },

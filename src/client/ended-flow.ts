@@ -164,10 +164,13 @@ function namesCreatePayment(data: Payload | undefined): boolean {
   return data?.data != null && Buffer.from(data.data).includes(CREATE_PAYMENT);
 }
 
+/** Another process, which has the key, can read it. */
+export class UndecodableError extends Error {}
+
 export async function decode(payload: Payload | undefined, converter: LoadedDataConverter): Promise<unknown> {
   const value = await decodePayload(converter, payload);
   if (!isUndecodable(value)) return value;
-  throw new Error(
+  throw new UndecodableError(
     `This worker can't decode what an earlier run created (${whyUndecodable(value)}); give it the missing key`,
   );
 }

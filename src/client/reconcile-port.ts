@@ -16,10 +16,11 @@ import {
   RECONCILIATION_TYPES,
   type ReconcilePort,
   type Swept,
+  UnreadableFlow,
 } from '../contract/reconcile.js';
 import { MONEY_TYPES } from '../domain/reconcile/account.js';
 import { described, eventsOf } from './earlier-runs.js';
-import { paymentOfHistory } from './ended-flow.js';
+import { paymentOfHistory, UndecodableError } from './ended-flow.js';
 import { openRunOf } from './open-run.js';
 import { keyword } from './start-options.js';
 
@@ -50,7 +51,9 @@ export function createReconcilePort(client: Client): ReconcilePort {
       return found;
     },
     async knownToOpen(workflowId, texts) {
-      const { shown } = await openRunOf(client, workflowId);
+      const { shown } = await openRunOf(client, workflowId).catch((error: unknown) => {
+        throw error instanceof UndecodableError ? new UnreadableFlow(sayUnreadable(workflowId, error)) : error;
+      });
       return new Set(
         texts.filter((text) => shown.includes(text.length < LEAST_BY_CHANCE ? JSON.stringify(text) : text)),
       );
@@ -130,12 +133,11 @@ async function flowById(client: Client, workflowId: string): Promise<FlowFacts |
 }
 
 async function factsOf(client: Client, run: WorkflowExecutionDescription): Promise<FlowFacts> {
-  const { workflowId, runId, type, startTime, closeTime } = run;
+  const { workflowId, type, startTime, closeTime } = run;
   const { PaymentStatus, PaymentId, BusinessUnit, AmountMinor, Currency, NeedsOperator } = attributesOf(run);
   const state = stateOf(run.status.name);
-  const result = run.status.name === 'COMPLETED' ? await resultOf(client, workflowId, runId) : undefined;
   const isActions = type === WORKFLOW_TYPES.paymentActions;
-  const paymentId = typeof PaymentId === 'string' ? PaymentId : await createdBy(client, run, state);
+  const paymentId = typeof PaymentId === 'string' ? PaymentId : undefined;
   return {
     workflowId,
     type,
@@ -149,9 +151,36 @@ async function factsOf(client: Client, run: WorkflowExecutionDescription): Promi
     // A flow of commands was started for no sum.
     ...(typeof AmountMinor === 'number' && !isActions && { amount: AmountMinor }),
     ...(typeof Currency === 'string' && { currency: Currency }),
-    ...(result !== undefined && { result }),
-    ...(state === 'open' && isActions && { openResult: (await openRunOf(client, workflowId)).result }),
+    ...(await inHistory(client, run, { type, state, ...(paymentId !== undefined && { paymentId }) })),
   };
+}
+
+type InHistory = Pick<FlowFacts, 'paymentId' | 'result' | 'openResult' | 'unreadable'>;
+
+/** What only the history of a flow has. Without the key that is nothing, and why. */
+async function inHistory(
+  client: Client,
+  run: WorkflowExecutionDescription,
+  { type, state, paymentId }: Pick<FlowFacts, 'type' | 'state' | 'paymentId'>,
+): Promise<InHistory> {
+  const { workflowId, runId } = run;
+  try {
+    const created = paymentId === undefined ? await createdBy(client, run, state) : undefined;
+    const result = run.status.name === 'COMPLETED' ? await resultOf(client, workflowId, runId) : undefined;
+    const isOpenActions = state === 'open' && type === WORKFLOW_TYPES.paymentActions;
+    return {
+      ...(created !== undefined && { paymentId: created }),
+      ...(result !== undefined && { result }),
+      ...(isOpenActions && { openResult: (await openRunOf(client, workflowId)).result }),
+    };
+  } catch (error) {
+    if (error instanceof UndecodableError) return { unreadable: sayUnreadable(workflowId, error) };
+    throw error;
+  }
+}
+
+function sayUnreadable(workflowId: string, { message }: UndecodableError): string {
+  return `what ${workflowId} has done can't be read: ${message}`;
 }
 
 /** A flow shows its payment once it waits for something: one that was stopped before has it in its history. */
@@ -170,14 +199,12 @@ function stateOf(name: string): FlowFacts['state'] {
   return name === 'RUNNING' || name === 'PAUSED' ? 'open' : 'ended';
 }
 
-/** @throws Error without the key: a flow whose result can't be read would look as if it knew of no money */
+/** @throws UndecodableError without the key: a flow whose result can't be read would look as if it knew of no money */
 async function resultOf(client: Client, workflowId: string, runId: string): Promise<unknown> {
   try {
     const result: unknown = await client.workflow.getHandle(workflowId, runId).result();
     if (!isUndecodable(result)) return result;
-    throw new Error(
-      `The result of ${workflowId} can't be decoded (${whyUndecodable(result)}): give this process the key`,
-    );
+    throw new UndecodableError(`its result can't be decoded (${whyUndecodable(result)}): give this process the key`);
   } catch (error) {
     if (error instanceof WorkflowFailedError) return undefined;
     throw error;

@@ -235,7 +235,12 @@ export interface FlowFacts {
   result?: unknown;
   /** Of an open `paymentActions`: the commands that it has answered or taken over, in the form of its result. */
   openResult?: unknown;
+  /** Why what it has done can't be read, as without the key: no money may be judged by it. */
+  unreadable?: string;
 }
+
+/** A flow that a comparison needs can't be read: what it has done would look like money of nobody. */
+export class UnreadableFlow extends Error {}
 
 /** Engine operations of a reconciliation. Implemented in `src/client`. All read what a list shows again from its flow. */
 export interface ReconcilePort {

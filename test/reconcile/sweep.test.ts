@@ -95,6 +95,19 @@ describe('a sweep', () => {
     expect(await stopped.counts).toMatchObject({ flows: 1, asked: 1, doubts: 1, found: { moneyWithoutFlow: 1 } });
   });
 
+  test('tells of a flow that can not be read as of a doubt without an answer, and asks about all others', async () => {
+    const [first, second, third] = flowsOf(3) as [FlowFacts, FlowFacts, FlowFacts];
+    const unreadable = { ...second, result: undefined, unreadable: 'its result needs key k1' };
+    const { asked, counts, port } = sweep([first, unreadable, third], { call: { sample: 0 } });
+    const told = { unanswered: 1, reasons: ['payment-order-001: its result needs key k1'] };
+    expect(await counts).toMatchObject({ flows: 3, asked: 0, doubts: 1, found: {}, ...told });
+    // Its money is not called money of nobody either, where another flow of its payment is asked about.
+    const other = { ...third, paymentId: 'pay-1', needsOperator: true };
+    const both = sweep([unreadable, other], { call: { swept: { which: 'needsOperator' } } });
+    expect(await both.counts).toMatchObject({ flows: 2, unanswered: 2, found: {} });
+    expect([asked, port.kept, both.port.kept]).toEqual([[], [], []]);
+  });
+
   test('keeps what it finds, and counts it again when it is known', async () => {
     const { counts, port } = sweep(flowsOf(3), { amount: 1096 });
     expect(await counts).toMatchObject({ found: { otherAmount: 3 }, fresh: 3 });
@@ -121,9 +134,9 @@ describe('statements that lie ready', () => {
         created: iso(from),
       }),
     ].join('\n');
-  const matched = async (from: number, until: number, changed: number) => {
+  const matched = async (from: number, until: number, changed: number, flows: FlowFacts[] = []) => {
     const statements = async () => [{ name: 'a.jsonl', text: lines(from, until, 'tx-9'), changed }];
-    const deps = { reconcile: portOf([]), statements } as unknown as ReconcileDeps;
+    const deps = { reconcile: portOf(flows), statements } as unknown as ReconcileDeps;
     const activities = createReconcileActivities(deps);
     return await new MockActivityEnvironment().run(() =>
       activities.matchStatements({ since, now: NOW, windowMs: DAY }),
@@ -147,6 +160,14 @@ describe('statements that lie ready', () => {
     expect(await matched(NOW - 800 * DAY, NOW - 700 * DAY, NOW - 699 * DAY)).toMatchObject(nothing);
     const refused = [{ name: 'a.jsonl', faults: [expect.stringMatching(/^line 1: covers: begins at/)] }];
     expect(await matched(NOW - 800 * DAY, NOW - DAY / 2, NOW)).toMatchObject({ refusedStatements: refused });
+  });
+
+  test('are refused while a flow of their time can not be read: its money would be called that of nobody', async () => {
+    const flows = [flow({ closedAt: NOW, result: undefined, unreadable: 'its result needs key k1' })];
+    expect(await matched(NOW - 3 * DAY, NOW - DAY / 2, NOW, flows)).toMatchObject({
+      found: {},
+      refusedStatements: [{ name: 'a.jsonl', faults: [expect.stringMatching(/^its result needs key k1; put it/)] }],
+    });
   });
 
   test('came when they were put down, whatever time a copy has kept', async () => {

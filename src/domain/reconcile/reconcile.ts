@@ -1,4 +1,4 @@
-import type { Finding, FlowFacts, ReconcilePort } from '../../contract/reconcile.js';
+import { type Finding, type FlowFacts, type ReconcilePort, UnreadableFlow } from '../../contract/reconcile.js';
 import { TRANSACTION_KINDS, type TransactionKind } from '../../contract/records.js';
 import { differences, type Frame, toBeKnown, unfollowed } from './differences.js';
 import { idsOf, type Match, match, type Row } from './match.js';
@@ -27,7 +27,10 @@ export async function whyTooOld({ covers }: ReconcilableStatement, port: Reconci
   );
 }
 
-/** Compares a statement with the flows of its time, in both directions. */
+/**
+ * Compares a statement with the flows of its time, in both directions.
+ * @throws UnreadableFlow
+ */
 export async function reconcileStatement(
   { rows, covers, kinds, units }: ReconcilableStatement,
   port: ReconcilePort,
@@ -47,6 +50,11 @@ async function addFlowsOf(rows: readonly Row[], flows: Map<string, FlowFacts>, p
   const { rows: unaccounted, flowsOf } = match(rows, flows.values());
   const nobodys = unaccounted.filter((row) => flowsOf(row).length === 0).flatMap(({ paymentId }) => paymentId ?? []);
   for (const flow of await port.flowsOfPayments([...new Set(nobodys)])) flows.set(flow.workflowId, flow);
+  refuseUnreadable(flows.values());
+}
+
+function refuseUnreadable(flows: Iterable<FlowFacts>): void {
+  for (const { unreadable } of flows) if (unreadable !== undefined) throw new UnreadableFlow(unreadable);
 }
 
 /**
@@ -66,6 +74,7 @@ interface Reconciled {
 /**
  * Compares one flow with what the service says of its payments.
  * @param ask reads a payment of a business unit
+ * @throws UnreadableFlow
  */
 export async function reconcileFlow(
   flow: FlowFacts,
@@ -73,6 +82,7 @@ export async function reconcileFlow(
   port: ReconcilePort,
   when: When,
 ): Promise<Reconciled> {
+  refuseUnreadable([flow]);
   const payments = paymentsOf(flow);
   if (payments.length === 0) {
     const why = 'no payment of it is known, so that only a statement can show its money';

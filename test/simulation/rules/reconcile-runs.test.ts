@@ -1,7 +1,11 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { listFindings } from '../../../src/cli/findings.js';
+import { createReconcilePort } from '../../../src/client/reconcile-port.js';
 import { BILLING_TASK_QUEUE } from '../../../src/contract/names.js';
 import type { ReconcileInput, ReconcileReport } from '../../../src/contract/reconcile.js';
+import { testDataConverter } from '../../support/data-converter.js';
 import { beginFlow, DAY, failsWith, HOUR, inputOf, runLengths, sharedTime } from './context.js';
 
 /** Its engine suggests to continue as new after very few events: a reconciliation of a day takes several runs. */
@@ -25,6 +29,24 @@ test('over several runs a reconciliation looks at each flow once, and loses noth
   expect(runLengths(time, 'reconcile-long').length).toBeGreaterThan(3);
   const open = await listFindings(time.client, { kinds: [], all: false, limit: 10 });
   expect(open.map(({ amount }) => amount).toSorted()).toEqual([5_000, 5_001, 5_002, 5_003]);
+});
+
+test('a flow that this process lacks the key of is told as one that can not be read', async () => {
+  const flows = [];
+  for (let count = 0; count < 2; count += 1) flows.push(await beginFlow(time, 'charge', await inputOf(time, 'charge')));
+  const ids = flows.map(({ workflowId }) => workflowId);
+  for (const flow of flows) await flow.outcome();
+  const { connection, options } = time.client;
+  const dataConverter = testDataConverter(`new:${randomBytes(32).toString('base64')}`);
+  const lacking = createReconcilePort(new Client({ connection, namespace: options.namespace, dataConverter }));
+  const facts = await lacking.flowsById(ids);
+  expect(facts).toHaveLength(2);
+  for (const fact of facts) {
+    expect(fact).toMatchObject({ state: 'ended', unreadable: expect.stringContaining('unknown key id "') });
+    expect(fact).not.toHaveProperty('result');
+  }
+  for (const fact of await createReconcilePort(time.client).flowsById(ids))
+    expect(fact).not.toHaveProperty('unreadable');
 });
 
 test('a reconciliation whose time is over before it begins is refused: it would say that there is no difference', async () => {
