@@ -136,7 +136,8 @@ function giveUp(
   tellOf(flow, 'subscription.unpaid', String(period), { period, ...amount, currency, effect });
   closeBill(flow, open);
   if (effect === 'cancel') return { givenUp: `period ${period}, ${showMoney(open.amount, currency)}, stayed unpaid` };
-  if (effect === 'pause') {
+  // A pause that stands already keeps the instant at which it ends by itself.
+  if (effect === 'pause' && flow.paused === undefined) {
     flow.paused = { since: Date.now() };
     tellOf(flow, 'subscription.paused', `period ${period}`, { period });
   }

@@ -202,12 +202,16 @@ export function explainSubscription(flow: Billing): string {
 }
 
 function sentence(flow: Billing): string {
-  const { ended, failure, open, paused, upcoming } = flow;
+  const { ended, failure, input, open, paused, upcoming } = flow;
   if (ended !== undefined) return `${ended.status}: ${ended.reason}`;
   if (failure !== undefined) return `refused, nothing was billed: ${failure.message}`;
   if (paused !== undefined) {
     const until = paused.until === undefined ? '' : ` until ${at(flow, paused.until)}`;
-    return `paused since ${at(flow, paused.since)}${until}; \`resume\` lets it go on`;
+    const underWay =
+      paused.until !== undefined && flow.attempting && open !== undefined
+        ? ` and its payment ${input.reference}.${open.period}.${open.attempts}, under way, has ended`
+        : '';
+    return `paused since ${at(flow, paused.since)}${until}${underWay}; \`resume\` lets it go on`;
   }
   if (open !== undefined) return openSentence(flow, open);
   if (upcoming === undefined && flow.endsAt === undefined) return 'its calendar is being asked';

@@ -86,6 +86,38 @@ describe('resume', () => {
   });
 });
 
+describe('a pause until an instant', () => {
+  const PAUSES = { dunning: { retryDays: [], onGivenUp: 'pause' as const } };
+
+  test('is over then, also where a bill that was under way is given up meanwhile', async () => {
+    const { flow, input, reach, tried, complete } = await weekly(PAUSES, { '1.1': { status: 'Pending' } });
+    await reach(1);
+    const until = `${later(input.anchor, 10)}T12:00:00Z`;
+    await flow.command('pause', { until });
+    await complete('1.1', { ...NO_FUNDS, status: 'Failed' });
+    await reach(3);
+    expect(await flow.status()).toMatchObject({
+      ...{ status: 'paused', dueAt: until.replace('Z', '.000Z') },
+      subscription: { unpaidPeriods: 1 },
+    });
+    await reach(14);
+    expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR', '3.1 day 14 Succeed 6000 EUR']);
+    await flow.command('cancel', { when: 'now' });
+  });
+
+  test('that passes while a payment pends is told as over only once that has ended', async () => {
+    const { flow, input, reach, complete } = await weekly({}, { '1.1': { status: 'Pending' } });
+    await reach(1);
+    await flow.command('pause', { until: `${later(input.anchor, 2)}T12:00:00Z` });
+    await reach(4);
+    expect(await flow.explain()).toMatch(/paused since .* until .* and its payment .*\.1\.1, under way, has ended; /);
+    await complete('1.1', { status: 'Succeed' });
+    await reach(5);
+    expect(await flow.status()).toMatchObject({ status: 'active' });
+    await flow.command('cancel', { when: 'now' });
+  });
+});
+
 describe('an answer shows the next bill as it will be', () => {
   test('after a change of the hour, and after a pause of weeks', async () => {
     const { flow, input, reach } = await weekly();
