@@ -20,6 +20,7 @@ import {
   findEarlierRun,
   taskWasLost,
 } from './engine-calls.js';
+import { countOutgoing } from './outgoing.js';
 import { type ActivityDeps, beating } from './read-call.js';
 import { tellingFailures } from './notifies.js';
 import { createPayment, getPayment } from './payments.js';
@@ -42,6 +43,9 @@ const TABLE: ActivityTable<ActivityDeps, PaymentActivities> = {
   listPaymentMethods,
   deletePaymentMethod,
   getToken,
+
+  countOutgoing: beating(countOutgoing),
+  tellSubscription: ({ engine }, call) => engine.tellSubscription(call),
 
   deliverEvent,
   findEarlierRun: beating(findEarlierRun),

@@ -8,6 +8,7 @@ import type { PaymentRecord } from '../src/contract/records.js';
 import { longestDeadline } from '../src/domain/hold.js';
 import { createUntil, mayBeLost, paymentOfStatement, whySentBefore } from './after-restore.js';
 import { refusePaymentIfBraked } from './brakes.js';
+import { limitsOutgoingOf } from './outgoing.js';
 import { type ActivityDeps, whyNoCards, readCall } from './read-call.js';
 import { paymentRecord, readPaymentRecord } from './records.js';
 import { withReferenceClaimed } from './reference-book.js';
@@ -46,6 +47,7 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
     ...(terms?.holdMs !== undefined && { holdMs: terms.holdMs }),
     ...notifiesOf(deps, terms?.businessUnit ?? call.businessUnit),
     ...declinesOf(deps, terms?.businessUnit ?? call.businessUnit),
+    ...limitsOutgoingOf(deps, terms?.businessUnit ?? call.businessUnit),
     ...(info.isLocal && { localMs: deps.now() - begun }),
   };
 }
@@ -83,6 +85,7 @@ export async function getPayment(deps: ActivityDeps, call: PaymentCall): Promise
     ...(unit?.madeUnder !== undefined && { madeUnder: unit.madeUnder }),
     ...notifiesOf(deps, businessUnit),
     ...declinesOf(deps, businessUnit),
+    ...limitsOutgoingOf(deps, businessUnit),
     ...(unit?.voidAfterPartialCapture === true && { voidAfterPartialCapture: true as const }),
   };
 }

@@ -4,6 +4,7 @@ import type { CardCap, DeclineTable } from '../src/contract/declines.js';
 import type { EnginePort } from '../src/contract/engine-port.js';
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import type { Brake } from '../src/contract/brakes.js';
+import type { OutgoingLimits } from '../src/contract/outgoing.js';
 import type { ReferenceBook } from '../src/contract/reference-book.js';
 import type { LostTime } from '../src/domain/lost-time.js';
 import type { Statement } from '../src/domain/statement.js';
@@ -32,6 +33,8 @@ export interface UnitTerms {
   declines?: DeclineTable;
   /** Its own limit of declined tries per card. */
   cardCap?: CardCap;
+  /** What it may send to cards before another person approves it. */
+  outgoing?: OutgoingLimits;
 }
 
 /** A restore of the engine's database from a backup. */

@@ -47,6 +47,7 @@ export function readPaymentRecord(answer: ProviderAnswer<Payment>): PaymentRecor
     ...paymentRecord(answer),
     ...(nextActions !== undefined && { nextActions }),
     ...(workflowId !== undefined && { holdfastWorkflowId: workflowId }),
+    ...((answer.data.isChargedback === true || answer.data.isDisputed === true) && { disputed: true as const }),
   });
 }
 

@@ -104,6 +104,11 @@ export class SandboxControl {
     return this.call('POST', `/sandbox/transactions/${encodeURIComponent(transactionId)}/complete`, body);
   }
 
+  /** The card holder disputes a charge or capture: its payment is charged back. */
+  dispute(transactionId: string): Promise<{ payment_id: string; transaction_id: string; dispute_id: string }> {
+    return this.call('POST', `/sandbox/transactions/${encodeURIComponent(transactionId)}/dispute`);
+  }
+
   /** Ends the manual review of a risk analysis. */
   decideRisk(
     riskAnalysisId: string,

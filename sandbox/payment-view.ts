@@ -77,7 +77,7 @@ function wholePayment(view: ViewContext, payment: Payment, expand: readonly Expa
     currency: content.currency,
     created: String(payment.created),
     modified: String(payment.modified),
-    is_chargedback: false,
+    is_chargedback: payment.dispute !== undefined,
     status: payment.status,
     billing_address: showAddress(view.rules, content.billing_address),
     possible_next_actions: [...actions, ...(rest ? [VOID] : [])].map(([action, path]) => ({

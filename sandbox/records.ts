@@ -96,6 +96,8 @@ export interface Payment {
   transactionIds: readonly string[];
   /** When the provider releases the funds of the latest authorization. */
   holdUntil?: number;
+  /** The card holder has had this much taken back. */
+  dispute?: { id: string; created: number; amount: number };
 }
 
 export interface TransactionResult {

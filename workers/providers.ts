@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { UnitTerms } from '../activities/index.js';
 import { RateLimit } from '../activities/rate-limit.js';
+import { outgoingLimits } from '../src/config/outgoing.js';
 import type { Config } from '../src/config/index.js';
 import { durationMs } from '../src/contract/fields.js';
 import { FAILURE_TYPES } from '../src/contract/names.js';
@@ -58,6 +59,7 @@ export function unitTerms({ businessUnits, environment }: Config): Map<string, U
         namedAmounts,
         voidAfterPartialCapture,
         declines: { cap, ...table } = {},
+        outgoing,
       }) => [
         name,
         {
@@ -71,6 +73,7 @@ export function unitTerms({ businessUnits, environment }: Config): Map<string, U
           ...(voidAfterPartialCapture === true && { voidAfterPartialCapture }),
           ...(Object.keys(table).length > 0 && { declines: table }),
           ...(cap !== undefined && { cardCap: cap }),
+          ...(outgoing !== undefined && { outgoing: outgoingLimits(outgoing) }),
         },
       ],
     ),

@@ -1,8 +1,13 @@
 import type { FinalCreditOutcome, ParsedCreditInput } from '../src/contract/charge.js';
 import { FLOWS } from '../src/contract/flows.js';
+import { idempotencyKey } from '../src/contract/idempotency.js';
+import type { PaymentRecord } from '../src/contract/records.js';
+import { taskWasLost } from './flow/earlier-runs.js';
 import { type FlowState, kept, runFlow } from './flow/story.js';
+import { inResetRun } from './kit/start-guard.js';
+import { type Cleared, clearOutgoing } from './steps/clear-outgoing.js';
 import { firstPostUntil, refusesAllButVoid, executeVoidable } from './steps/transaction-steps.js';
-import { moneyStep } from './steps/money-step.js';
+import { beginStep, type MoneyStep, moneyStep } from './steps/money-step.js';
 import { type Created, openPayment, paymentTerms } from './steps/payment-step.js';
 
 /**
@@ -22,13 +27,46 @@ export function credit(raw: unknown, carried?: unknown): Promise<FinalCreditOutc
 /** What the flow has done so far, for the run that continues it. */
 interface Notes {
   created?: Created;
+  /** It may be sent, or not. */
+  cleared?: Cleared;
 }
 
 async function story(flow: FlowState, input: ParsedCreditInput, notes: Notes): Promise<FinalCreditOutcome> {
   const created = await kept(notes, 'created', () => openPayment(flow, input, paymentTerms(input)));
   if ('ended' in created) return created.ended;
   const { payment, readOnlyReason } = created;
-  const step = moneyStep(flow, {
+  if (flow.limitsOutgoing === true && readOnlyReason === undefined) {
+    const cleared = await kept(notes, 'cleared', () => clearCredit(flow));
+    const { refused, approved } = cleared;
+    if (refused !== undefined) {
+      // A run or task before this one may have sent it: only reads can tell.
+      if (!inResetRun() && !(await taskWasLost(flow))) return refused;
+      return await executeVoidable(flow, stepOf(flow, input, payment), refused.reason);
+    }
+    flow.approved ??= approved;
+  }
+  return await executeVoidable(flow, stepOf(flow, input, payment), readOnlyReason);
+}
+
+async function clearCredit(flow: FlowState): Promise<Cleared> {
+  const { reference, amount, startedAt, workflowId } = flow;
+  const cleared = await clearOutgoing(flow, {
+    operation: 'credit',
+    commandId: reference,
+    key: idempotencyKey(workflowId, 'credit', 1),
+    amount,
+    askedBy: undefined,
+    // The same after a reset: what was counted is counted once.
+    at: startedAt,
+    isCancelled: () => flow.isCancelled(),
+  });
+  // The window counts from here, as after a review: nothing was sent before.
+  if (cleared.waited === true) beginStep(flow, 'credit');
+  return cleared;
+}
+
+function stepOf(flow: FlowState, input: ParsedCreditInput, payment: PaymentRecord): MoneyStep {
+  return moneyStep(flow, {
     paymentId: payment.paymentId,
     operation: 'credit',
     sequence: 1,
@@ -40,5 +78,4 @@ async function story(flow: FlowState, input: ParsedCreditInput, notes: Notes): P
       return activities.createCredit({ ...call, reconciliationId: flow.reference, credit: asked });
     },
   });
-  return await executeVoidable(flow, step, readOnlyReason);
 }

@@ -8,6 +8,7 @@ export { charge } from './charge.js';
 export { credit } from './credit.js';
 export { notifications } from './notifications.js';
 export { finding } from './finding.js';
+export { outgoing } from './outgoing.js';
 export { parkedEvent } from './parked-event.js';
 export { paymentActions } from './payment-actions.js';
 export { reconcile } from './reconcile.js';

@@ -1,5 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate, proxySinks } from '@temporalio/workflow';
 import type {
+  Approval,
+  Approved,
   CaptureCommand,
   DecideReview,
   ReauthorizeCommand,
@@ -13,6 +15,7 @@ import type {
   TransactionEvent,
   Outcome,
 } from '../src/contract/messages.js';
+import type { CountedOutgoing, CountOutgoing } from '../src/contract/outgoing.js';
 import type { SentNotifications } from '../src/contract/notifications.js';
 import type { ParkedEventStatus } from '../src/contract/parked-event.js';
 import {
@@ -57,9 +60,14 @@ export const voidUpdate = defineUpdate<Outcome, [VoidCommand]>(UPDATE_NAMES.void
 export const refundUpdate = defineUpdate<Outcome, [RefundCommand]>(UPDATE_NAMES.refund);
 export const reauthorizeUpdate = defineUpdate<Outcome, [ReauthorizeCommand]>(UPDATE_NAMES.reauthorize);
 export const decideReviewUpdate = defineUpdate<Outcome, [DecideReview]>(UPDATE_NAMES.decideReview);
+export const approveUpdate = defineUpdate<Approved, [Approval]>(UPDATE_NAMES.approve);
+export const rejectUpdate = defineUpdate<Approved, [Approval]>(UPDATE_NAMES.reject);
+export const countOutgoingUpdate = defineUpdate<CountedOutgoing, [CountOutgoing]>(UPDATE_NAMES.countOutgoing);
 /** The argument is typed `unknown` and parsed: no signal may wedge the flow (money rule 9). */
 export const transactionEventSignal = defineSignal<[unknown]>(SIGNAL_NAMES.transactionEvent);
 /** Parsed by the flow, as no signal may wedge it. */
+export const disputedSignal = defineSignal<[unknown]>(SIGNAL_NAMES.disputed);
+export const paymentDisputedSignal = defineSignal<[unknown]>(SIGNAL_NAMES.paymentDisputed);
 export const notifySignal = defineSignal<[unknown]>(SIGNAL_NAMES.notify);
 export const moveOnSignal = defineSignal(SIGNAL_NAMES.moveOn);
 /** What flows of all types answer to query `status`. */

@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
+import { shownDispute } from '../src/contract/disputes.js';
 import { FLOWS } from '../src/contract/flows.js';
 import type { ParsedPaymentActionsInput, PaymentActionsResult } from '../src/contract/payment-actions.js';
 import { HOUR } from '../src/domain/schedules.js';
@@ -18,6 +19,7 @@ import {
   untilAnswered,
 } from './flow/story.js';
 import { type Creator, creatorOf, restoreActions } from './steps/earlier-actions.js';
+import { followDispute } from './steps/follow-dispute.js';
 import { act } from './steps/payment-action.js';
 import { dropUnsigned, keepsSigned, lookAgain, lookNow, nextLookAt, placeEvents } from './steps/events.js';
 
@@ -57,6 +59,7 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
     if (!notes.closing && flow.commands.size >= MANY_COMMANDS) close(flow, notes);
     // An event may be about a command that is still queued, so the queue goes first.
     if (flow.queue.length === 0) await placeEvents(flow);
+    if (flow.queue.length === 0) await followDispute(flow, notes.creator);
     const next = await nextOrClosing(flow, notes);
     if (next === 'closing') {
       // Waiting callers are answered first and merchants told, and a command may come meanwhile.
@@ -78,6 +81,7 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
     status: 'idle',
     paymentId: input.paymentId,
     actions: flow.actions.slice(-KEPT_ACTIONS),
+    ...(flow.dispute !== undefined && { disputed: shownDispute(flow.dispute) }),
     ...(refused.length > 0 && { refusedLists: Object.fromEntries(refused) }),
   };
 }

@@ -150,6 +150,22 @@ export const endpoints = proxyActivities<Pick<NotificationActivities, 'endpoints
   summary: 'Ask who is to be told',
 });
 
+/** Retried until it answers: nothing is sent to a card uncounted. */
+export const counting = proxyActivities<Pick<PaymentActivities, 'countOutgoing'>>({
+  startToCloseTimeout: '45 seconds',
+  heartbeatTimeout: NOTICED_AFTER,
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
+  priority: { priorityKey: CALL_PRIORITIES.command },
+  summary: 'Count what the business unit sends to cards',
+});
+
+/** Retried until the engine answers: its subscription must hear of a dispute. */
+export const telling = proxyActivities<Pick<PaymentActivities, 'tellSubscription'>>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
+  summary: 'Tell the subscription that its payment is disputed',
+});
+
 type Deliver = Pick<NotificationActivities, 'deliverNotification'>;
 
 /** One try: what follows must not wait for more. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Sandbox } from '../context.js';
 import { guardLoopback } from './control-route.js';
+import { disputeRoutes } from './disputes.js';
 import { deliveryRoutes, endpointRoutes } from './webhooks.js';
 import { faultRoutes, ledgerRoutes, redirectionPages, riskRoutes } from './transactions.js';
 import { runRoutes, unitRoutes } from './run.js';
@@ -14,6 +15,7 @@ export function registerControlApi(app: FastifyInstance, sandbox: Sandbox, reset
       runRoutes(scope, sandbox, reset);
       ledgerRoutes(scope, sandbox);
       statementRoutes(scope, sandbox);
+      disputeRoutes(scope, sandbox);
       faultRoutes(scope, sandbox);
       endpointRoutes(scope, sandbox);
       deliveryRoutes(scope, sandbox);

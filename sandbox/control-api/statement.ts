@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Sandbox } from '../context.js';
 import type { Transaction } from '../records.js';
 import { ControlError } from './control-route.js';
+import { chargebackOf } from './disputes.js';
 import { entriesOf, type LedgerEntry } from './transactions.js';
 
 /** The fields of a line, in the order of the columns of CSV. */
@@ -28,7 +29,7 @@ interface StatementQuery {
 
 /**
  * The statement that a payment service exports for its merchant's bookkeeping: every transaction that was made from `from`
- * until `until`, with its present status, as lines of JSON or as CSV.
+ * until `until`, with its present status, and every chargeback, as lines of JSON or as CSV.
  */
 export function statementRoutes(app: FastifyInstance, sandbox: Sandbox): void {
   app.get<{ Querystring: StatementQuery }>('/statement', async ({ query }, reply) => {
@@ -40,7 +41,7 @@ export function statementRoutes(app: FastifyInstance, sandbox: Sandbox): void {
     const { store } = sandbox;
     const lines = [...store.payments.values()]
       .filter((payment) => appId === undefined || payment.appId === appId)
-      .flatMap((payment) => entriesOf(sandbox, payment))
+      .flatMap((payment) => [...entriesOf(sandbox, payment), ...chargebackOf(sandbox, payment)])
       .filter(({ created }) => Number(created) >= from && Number(created) < until)
       .map((entry) => lineOf(entry, store.transactions.get(entry.transaction_id)));
     const header = JSON.stringify({ covers: `${iso(from)},${iso(until)}` });

@@ -152,6 +152,7 @@ const CONTROL_OPERATIONS: readonly ControlOperation[] = [
     request: completeSchema,
     success: 200,
   },
+  { operation: 'disputeTransaction', method: 'POST', path: '/sandbox/transactions/{id}/dispute', success: 200 },
   {
     operation: 'decideRiskAnalysis',
     method: 'POST',

@@ -3,6 +3,7 @@ import { RETENTION_DAYS } from '../client/set-up-namespace.js';
 import { PAYMENT_STATUSES, WAITING_FOR } from '../contract/statuses.js';
 import { addBrakeCommands, type BrakesRequest } from './brake-arguments.js';
 import { addBulkCommands, type BulkRequest } from './bulk-arguments.js';
+import { addApprovalCommands, type ApprovalRequest } from './approval-arguments.js';
 import { addDeployCommands, type DeployRequest } from './deploy-arguments.js';
 import { addReconcileCommands, type ReconcileRequest } from './reconcile-arguments.js';
 import { UsageError } from './errors.js';
@@ -23,6 +24,7 @@ export type Request =
   /** `events` as options: every event that matches them. */
   | { command: 'events replay'; json: boolean; events: readonly string[] | EventOptions }
   | NotificationRequest
+  | ApprovalRequest
   | ReconcileRequest
   | BrakesRequest
   | BulkRequest
@@ -131,6 +133,8 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
     .command('explain <reference>')
     .description('in a sentence: what it waits for, until when, what is safe to do')
     .action((reference: string) => ask({ command: 'explain', json: json(), reference }));
+
+  addApprovalCommands(program, { text, json, ask });
 
   program
     .command('export <file>')

@@ -1,4 +1,5 @@
 import { ConfigError } from '../config/index.js';
+import { decide } from './approvals.js';
 import { parseRequest, type Request } from './arguments.js';
 import { runBrakes } from './brakes.js';
 import { runBulk } from './bulk.js';
@@ -85,6 +86,8 @@ const KEYS = {
   brake: 'needed',
   release: 'needed',
   brakes: 'needed',
+  approve: 'needed',
+  reject: 'needed',
 } as const satisfies Record<FlowRequest['command'], 'needed' | 'ifThere' | 'notNeeded'>;
 
 async function answer(request: FlowRequest, options: CommandOptions): Promise<number> {
@@ -130,6 +133,9 @@ async function run(engine: Engine, request: FlowRequest, options: CommandOptions
     case 'release':
     case 'brakes':
       return await runBrakes(engine, request, options);
+    case 'approve':
+    case 'reject':
+      return await decide(engine, request, options);
     case 'redrive':
       return await redrive(engine, request, options);
     case 'subscriptions bulk':

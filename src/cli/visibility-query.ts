@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { BRAKES_WORKFLOW } from '../contract/brakes.js';
-import { NOTIFICATIONS_WORKFLOW, WORKFLOW_TYPES } from '../contract/names.js';
+import { NOTIFICATIONS_WORKFLOW, OUTGOING_WORKFLOW, WORKFLOW_TYPES } from '../contract/names.js';
 
 /** Filters of `list`. Empty lists and false mean: any. */
 export interface ListOptions {
@@ -13,7 +13,7 @@ export interface ListOptions {
 }
 
 /** Open for ever, and nobody waits for them. */
-const NOT_LISTED = [NOTIFICATIONS_WORKFLOW, BRAKES_WORKFLOW];
+const NOT_LISTED = [NOTIFICATIONS_WORKFLOW, OUTGOING_WORKFLOW, BRAKES_WORKFLOW];
 const PARKED = `WorkflowType = '${WORKFLOW_TYPES.parkedEvent}'`;
 /** Both task queues start with this prefix. The namespace may also contain workflows of other applications. */
 export const OURS = 'TaskQueue STARTS_WITH "holdfast"';

@@ -28,8 +28,8 @@ export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' |
       }
     },
 
-    async refund({ payment, paymentId, currency, businessUnit, commandId, amount }): Promise<RefundReading> {
-      const request = { commandId, ...(amount !== undefined && { amount }) };
+    async refund({ payment, paymentId, currency, businessUnit, amount, ...asked }): Promise<RefundReading> {
+      const request = { ...asked, ...(amount !== undefined && { amount }) };
       const ask = (ref: PaymentRef) =>
         sendCommand(client, deadlines, ref, { name: 'refund', request, until: Date.now() + REFUND_WAIT_MS });
       try {

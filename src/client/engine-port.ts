@@ -2,11 +2,13 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { type EnginePort, FIRST_TASK_MAX_EVENTS } from '../contract/engine-port.js';
 import { MEMO_KEYS } from '../contract/names.js';
 import { createBillingPort } from './billing-port.js';
+import { countOutgoing } from './count-outgoing.js';
 import { baseOf, described, eventsOf, latestResult, otherRuns, runsBefore } from './earlier-runs.js';
 import { createEventSink } from './event-sink.js';
 import { paymentOfHistory } from './ended-flow.js';
 import { handOver } from './hand-over.js';
 import { sentBefore } from './sent-before.js';
+import { tellSubscription } from './tell-subscription.js';
 
 interface Origins {
   original: string | undefined;
@@ -29,6 +31,8 @@ export function createEnginePort(client: Client): EnginePort {
 
   return {
     ...createBillingPort(client),
+    tellSubscription: (call) => tellSubscription(client, call),
+    countOutgoing: (day, asked) => countOutgoing(client, day, asked),
     handOver: (call) => handOver(client, call),
     deliver: (workflowId, event) => sink.deliver(workflowId, event),
     endedFlow: (workflowId) => sink.endedFlow(workflowId),

@@ -18,6 +18,7 @@ import { lazyClient } from './connect.js';
 import { type Environment, environmentNamed, otherEnvironment } from './environment-mark.js';
 import { findFlowOfPayment } from './earlier-runs.js';
 import { createReadyCheck, type ReadyCheck } from './ready-check.js';
+import { tellOfDispute } from './start-actions.js';
 import { whyEngineUnreachable } from './why-unreachable.js';
 import { awaitEndOfFlow, flowIsGone, readEndedFlow } from './end-of-flow.js';
 
@@ -90,6 +91,7 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
     idle: async () => void (await Promise.all(asked)),
     flowOfPayment: (paymentId) => within(() => flowOfPayment(client, paymentId)),
     park: (input) => within(() => startParkedEvent(client, input, 'once')),
+    disputed: (payment) => within(() => tellOfDispute(client, payment, 'event')),
   };
 }
 

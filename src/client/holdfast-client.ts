@@ -18,6 +18,8 @@ import type {
   ResolvePendingInput,
 } from '../contract/charge.js';
 import {
+  type Approval,
+  type Approved,
   type CaptureCommand,
   captureCommandSchema,
   type DecideReview,
@@ -48,6 +50,7 @@ import { type BrakeCommands, brakeCommands } from './brakes.js';
 import { type AskableType, askFlow, type FlowOutcomes } from './ask-flow.js';
 import { runCardFlow, FlowCalls, type FlowRef, followTransaction } from './flow-calls.js';
 import { checkInput, checkSubscriptionInput, makeRequest } from './start-options.js';
+import { decideOutgoing } from './decide-outgoing.js';
 import { decidedBefore, isReviewedBy, isSettledBy } from './done-before.js';
 import { Deadlines } from './deadlines.js';
 import { HoldfastError } from './errors.js';
@@ -202,6 +205,19 @@ export class HoldfastClient {
       .catch((refusal: unknown) =>
         decidedBefore(this.#calls, flow, refusal, (outcome) => isReviewedBy(outcome, checked)),
       );
+  }
+
+  /**
+   * Lets a credit or refund above a limit of its business unit be sent; `who` is another person than the one who asked.
+   * Refunds wait at `{ workflowId: 'payment-actions-<payment id>' }`, once the flow that made the payment has ended.
+   */
+  async approve(flow: FlowRef, decision: Approval): Promise<Approved> {
+    return await decideOutgoing(this.#calls, flow, 'approve', decision);
+  }
+
+  /** Refuses it: nothing is sent. */
+  async reject(flow: FlowRef, decision: Approval): Promise<Approved> {
+    return await decideOutgoing(this.#calls, flow, 'reject', decision);
   }
 
   /**

@@ -8,7 +8,7 @@ export { connectEventSink } from './event-sink.js';
 export type { ConnectedSink, ConnectSinkOptions } from './event-sink.js';
 export { createEventSink } from './event-sink.js';
 export type { ClosableSink, Delivery, EndedFlow, EventSink, EventSinkOptions } from './event-sink.js';
-export type { EventPort, StopSignal } from '../contract/engine-port.js';
+export type { DisputedPayment, EventPort, StopSignal } from '../contract/engine-port.js';
 export type { TransactionEvent } from '../contract/messages.js';
 export type { ParkedEventInput } from '../contract/parked-event.js';
 export type { ReadyCheck } from './ready-check.js';

@@ -6,7 +6,13 @@ import {
   WorkflowFailedError,
 } from '@temporalio/client';
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
-import { cutAttribute, PAYMENTS_TASK_QUEUE, WORKFLOW_TYPES } from '../contract/names.js';
+import {
+  cutAttribute,
+  paymentActionsWorkflowId,
+  PAYMENTS_TASK_QUEUE,
+  referenceOfWorkflowId,
+  WORKFLOW_TYPES,
+} from '../contract/names.js';
 import { isUndecodable, whyUndecodable } from '../contract/payload-marks.js';
 import {
   type Finding,
@@ -22,6 +28,7 @@ import { MONEY_TYPES } from '../domain/reconcile/account.js';
 import { described, eventsOf } from './earlier-runs.js';
 import { paymentOfHistory, UndecodableError } from './ended-flow.js';
 import { openRunOf } from './open-run.js';
+import { tellOfDispute } from './start-actions.js';
 import { keyword } from './start-options.js';
 
 const PAGE = 1_000;
@@ -216,6 +223,7 @@ async function resultOf(client: Client, workflowId: string, runId: string): Prom
  * terminated has ended by nobody's word, and begins again.
  */
 async function keepFinding(client: Client, finding: Finding): Promise<'fresh' | 'known'> {
+  if (finding.kind === 'disputed') await passOnDispute(client, finding);
   try {
     await client.workflow.start(RECONCILIATION_TYPES.finding, {
       workflowId: findingWorkflowId(finding),
@@ -232,6 +240,18 @@ async function keepFinding(client: Client, finding: Finding): Promise<'fresh' | 
     if (error instanceof WorkflowExecutionAlreadyStartedError) return 'known';
     throw error;
   }
+}
+
+/** Told before it is kept, so that none is lost; once it is kept, the same statement tells of it no more. */
+async function passOnDispute(client: Client, finding: Finding): Promise<void> {
+  const { paymentId, businessUnit, currency, workflowId } = finding;
+  const isOurs = paymentId !== undefined && businessUnit !== undefined && currency !== undefined;
+  if (!isOurs || workflowId === undefined) return;
+  if ((await described(client, findingWorkflowId(finding), undefined)) !== undefined) return;
+  const paymentReference = referenceOfWorkflowId(workflowId);
+  const isCreator = paymentReference !== undefined && workflowId !== paymentActionsWorkflowId(paymentId);
+  const input = { paymentId, businessUnit, currency, ...(isCreator && { paymentReference }) };
+  await tellOfDispute(client, input, 'statement');
 }
 
 function attributesOfFinding({ paymentId, businessUnit, amount, currency }: Finding): SearchAttributePair[] {

@@ -4,25 +4,24 @@ import {
   type Client,
   WithStartWorkflowOperation,
   type WorkflowExecutionDescription,
-  WorkflowNotFoundError,
   WorkflowUpdateStage,
 } from '@temporalio/client';
 import { isCurrency } from '../contract/currencies.js';
 import { uuidSchema } from '../contract/fields.js';
-import { FLOWS } from '../contract/flows.js';
 import type { FlowStatus } from '../contract/messages.js';
 import {
   ALREADY_ENDED,
-  MEMO_KEYS,
   paymentActionsWorkflowId,
   paymentWorkflowId,
   QUERY_NAMES,
   referenceOfWorkflowId,
+  WORKFLOW_TYPES,
 } from '../contract/names.js';
 import type { FinalStepOutcome, Pending, Unknown } from '../contract/outcome.js';
 import type { PaymentActionsInput } from '../contract/payment-actions.js';
-import { findFlowOfPayment, NO_RUN } from './earlier-runs.js';
-import { keyword, startMemo } from './start-options.js';
+import { findFlowOfPayment } from './earlier-runs.js';
+import { actionsStart, latestRunOf } from './start-actions.js';
+import { keyword } from './start-options.js';
 import { type Deadlines, DESCRIBE_MS, type Within } from './deadlines.js';
 import { decoded } from './ended-flow.js';
 import { doneBefore, reauthorizedBefore } from './done-before.js';
@@ -164,7 +163,10 @@ async function sendTo(
 ): Promise<CommandAnswer | 'ended'> {
   const options = { args: [request] as [object], waitForStage: WorkflowUpdateStage.ACCEPTED } as const;
   try {
-    const latest = start === undefined ? undefined : await latestRunOf(client, deadlines, workflowId);
+    const latest =
+      start === undefined
+        ? undefined
+        : await deadlines.within(Date.now() + DESCRIBE_MS, () => latestRunOf(client, workflowId));
     const updateId = updateIdOf(name, request, latest?.isOpen === false ? latest.runId : undefined);
     const handle = await deadlines.within(Date.now() + ACCEPT_MS, () =>
       start === undefined
@@ -172,7 +174,10 @@ async function sendTo(
         : client.workflow.startUpdateWithStart<(input: object) => Promise<unknown>, CommandAnswer, [object]>(name, {
             ...options,
             updateId,
-            startWorkflowOperation: startActions(workflowId, start, latest?.runId),
+            startWorkflowOperation: new WithStartWorkflowOperation<(input: object) => Promise<unknown>>(
+              WORKFLOW_TYPES.paymentActions,
+              { ...actionsStart(start, latest?.runId), workflowIdConflictPolicy: 'USE_EXISTING' },
+            ),
           }),
     );
     return decoded(await deadlines.within(Math.max(until, Date.now() + 1), () => handle.result()));
@@ -186,22 +191,6 @@ async function sendTo(
     if (failure.type === 'RateLimited' && Date.now() + TRY_AGAIN_MS < until) return 'ended';
     if (!failure.askAgain || Date.now() < until) throw failure;
     return await present(client, deadlines, workflowId, name);
-  }
-}
-
-async function latestRunOf(
-  client: Client,
-  deadlines: Within,
-  workflowId: string,
-): Promise<{ runId: string; isOpen: boolean } | undefined> {
-  try {
-    const { runId, status } = await deadlines.within(Date.now() + DESCRIBE_MS, () =>
-      client.workflow.getHandle(workflowId).describe(),
-    );
-    return { runId, isOpen: status.name === 'RUNNING' };
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
   }
 }
 
@@ -238,31 +227,6 @@ async function present(
     ...(paymentId !== undefined && { paymentId }),
     ...(transactionId !== undefined && { transactionId }),
   };
-}
-
-/** @param latestRun if it is closed when the new run starts, the new run takes over its result without visibility */
-function startActions(workflowId: string, input: PaymentActionsInput, latestRun = NO_RUN) {
-  const { paymentId, businessUnit = 'default', currency } = input;
-  const { type, title, taskQueue, fingerprint } = FLOWS.paymentActions;
-  return new WithStartWorkflowOperation<(input: object) => Promise<unknown>>(type, {
-    workflowId,
-    taskQueue,
-    args: [input],
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    // Only this flow may be started again after it ended: it takes over the state of its earlier runs.
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    memo: {
-      ...startMemo(fingerprint({ ...input, businessUnit })),
-      [MEMO_KEYS.takesOver]: latestRun,
-    },
-    typedSearchAttributes: [
-      { key: keyword('PaymentStatus'), value: 'started' },
-      { key: keyword('PaymentId'), value: paymentId },
-      { key: keyword('BusinessUnit'), value: businessUnit },
-      { key: keyword('Currency'), value: currency },
-    ],
-    staticSummary: `${title} ${paymentId}`,
-  });
 }
 
 function stillWithoutPayment(name: string): HoldfastError {

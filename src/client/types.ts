@@ -31,6 +31,8 @@ export type {
 export type { ChargeInput, ChargeOutcome, FinalChargeOutcome } from '../contract/charge.js';
 export type {
   CaptureCommand,
+  Approval,
+  Approved,
   DecideReview,
   ReauthorizeCommand,
   RefundCommand,
@@ -38,6 +40,7 @@ export type {
 } from '../contract/messages.js';
 export type { CreditInput, CreditOutcome, FinalCreditOutcome } from '../contract/charge.js';
 export type { FailureType } from '../contract/names.js';
+export type { Dispute } from '../contract/disputes.js';
 export type { FlowStatus, RetryNow, SettleManually } from '../contract/messages.js';
 export type {
   Declined,

@@ -3,6 +3,7 @@ import { durationMs, businessUnitSchema, faultsOf, notifySchema, show } from '..
 import { NOTIFICATION_TYPES } from '../contract/notifications.js';
 import { isNotificationSecret } from '../security/notification-signature.js';
 import { declinesSchema } from './declines.js';
+import { outgoingSchema } from './outgoing.js';
 import { API_VERSIONS, type ApiVersion } from './schema.js';
 
 /** Text of a field in docs/configuration.md; `default` is Markdown, for fields whose schema has no default. */
@@ -104,6 +105,12 @@ export const unitSchema = z.strictObject({
     description:
       'how its declines count, and how often a declined card is tried: `{"categories":{"provider_error":"hard"},"subCategories":{"expired_card":"hard"},"unknown":"soft","cap":{"tries":8,"days":30}}` ([subscriptions.md](subscriptions.md#declines-of-a-business-unit))',
     default: 'the built-in table and the limits of the card schemes',
+  }),
+  /** Counts for payments that are created under this unit. */
+  outgoing: outgoingSchema.exactOptional().register(unitFields, {
+    description:
+      'what it sends to cards before another person has to approve it: `{"perCall":{"EUR":50000},"perDay":{"EUR":200000},"refundsPerCard":3,"approveWithin":"3 days"}`, in minor units and days in UTC ([flows.md](flows.md#limits-of-what-is-sent-to-cards))',
+    default: 'no limit',
   }),
   /** Most calls of its service per second, over all workers. */
   callsPerSecond: z.int().min(1).max(100_000).exactOptional().register(unitFields, {

@@ -62,6 +62,7 @@ function describeUnit(unit: BusinessUnit): string {
     ...Object.entries(unit.consentIdFields ?? {}).map(([provider, field]) => `consent id of ${provider} in ${field}`),
     ...(unit.voidAfterPartialCapture === true ? ['voids what a partial capture has left'] : []),
     ...describeDeclines(unit),
+    ...(unit.outgoing === undefined ? [] : ['limits what it sends to cards']),
     ...(unit.notifications?.endpoints ?? []).map(({ url }) => `tells ${url}`),
     ...(unit.legacyWebhooks ? ['legacy webhooks'] : []),
   ];

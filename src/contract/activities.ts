@@ -18,8 +18,10 @@ import type {
   PaymentCall,
   PaymentMethodCall,
   StorePaymentMethodCall,
+  TellSubscriptionCall,
   TokenCall,
 } from './activity-calls.js';
+import type { OutgoingAnswer, OutgoingCall } from './outgoing.js';
 import type { EventDelivery } from './parked-event.js';
 import type { PaymentActionsResult, PaymentCreator } from './payment-actions.js';
 import type {
@@ -51,6 +53,12 @@ export interface PaymentActivities extends TransactionActivities, EngineLookUps 
   /** `NotFound` only if no earlier attempt can have left: after a lost reply, a 404 means that the card was deleted. */
   deletePaymentMethod(call: PaymentMethodCall): Promise<void>;
   getToken(call: TokenCall): Promise<PaymentMethodRecord>;
+
+  /** Counts a credit or refund before it is sent, and says whether it may be. Retried until the counter answers. */
+  countOutgoing(call: OutgoingCall): Promise<OutgoingAnswer>;
+
+  /** Tells the subscription that has made a payment that it is disputed. Retried until it is told, or gone. */
+  tellSubscription(call: TellSubscriptionCall): Promise<'told' | 'gone'>;
 
   /** Finds the flow that an event belongs to and delivers the event to it, with the event's hash as request id. */
   deliverEvent(call: DeliverEventCall): Promise<EventDelivery>;

@@ -1,3 +1,4 @@
+import type { PaymentDisputed } from './disputes.js';
 import type { TransactionEvent } from './messages.js';
 import type { BuyerInput, PaymentInput } from './payment-input.js';
 
@@ -204,4 +205,9 @@ export interface DeliverEventCall {
   event: TransactionEvent;
   /** Workflow id of the calling flow, which already has the event. */
   except?: string;
+}
+
+export interface TellSubscriptionCall extends PaymentDisputed {
+  /** Its reference. */
+  subscription: string;
 }

@@ -10,7 +10,15 @@ import type {
   VoidedTransaction,
   VoidOfPending,
 } from './outcome.js';
-import { buyerSchema, cardSchema, LATER_ENTRY_MODES, paymentSchema, usesStoredCard } from './payment-input.js';
+import {
+  buyerSchema,
+  cardSchema,
+  LATER_ENTRY_MODES,
+  paymentSchema,
+  pendingDeadlineSchema,
+  refuseShortPending,
+  usesStoredCard,
+} from './payment-input.js';
 import type { ActionRecord } from './payment-actions.js';
 import { refuseUnpricedItems, riskSchema, type UnderReview } from './risk.js';
 import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
@@ -49,10 +57,12 @@ export const authorizeInputSchema = new SharedSchema(
           entryMode: z.enum(LATER_ENTRY_MODES).optional(),
         })
         .optional(),
+      pendingDeadline: pendingDeadlineSchema.zod.optional(),
       /** How long before the deadline the flow warns. Default 12 hours, or half of a shorter deadline. */
       deadlineWarning: durationSchema.zod.optional(),
     })
     .superRefine(refuseUnpricedItems)
+    .superRefine(refuseShortPending)
     .superRefine((input, context) => {
       if (usesStoredCard(input)) return;
       const path = input.onDeadline === 'reauthorize' ? 'onDeadline' : 'reauthorization';

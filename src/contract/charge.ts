@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { attemptReferenceSchema, amountSchema, businessUnitSchema, currencySchema, uuidSchema } from './fields.js';
 import type { FinalStepOutcome, Pending, Unknown, VoidedPending } from './outcome.js';
 import type { ActionRecord } from './payment-actions.js';
-import { buyerSchema, cardSchema, paymentSchema } from './payment-input.js';
+import { buyerSchema, cardSchema, paymentSchema, pendingDeadlineSchema, refuseShortPending } from './payment-input.js';
 import { TRANSACTION_KINDS } from './records.js';
 import { refuseUnpricedItems, riskBeforeSchema, type UnderReview } from './risk.js';
 import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
@@ -14,12 +14,18 @@ const chargeFields = {
   ...cardSchema.zod.shape,
   ...buyerSchema.zod.shape,
   risk: riskBeforeSchema.zod.optional(),
+  pendingDeadline: pendingDeadlineSchema.zod.optional(),
 };
 /** Input of workflow `charge`. Published as `docs/schemas/charge-input.json`. */
-export const chargeInputSchema = new SharedSchema(z.strictObject(chargeFields).superRefine(refuseUnpricedItems));
+export const chargeInputSchema = new SharedSchema(
+  z.strictObject(chargeFields).superRefine(refuseUnpricedItems).superRefine(refuseShortPending),
+);
 /** Input of an attempt to bill a subscription; its reference is `<subscription>.<period>.<attempt>`. */
 export const attemptInputSchema = new SharedSchema(
-  z.strictObject({ ...chargeFields, reference: attemptReferenceSchema.zod }).superRefine(refuseUnpricedItems),
+  z
+    .strictObject({ ...chargeFields, reference: attemptReferenceSchema.zod })
+    .superRefine(refuseUnpricedItems)
+    .superRefine(refuseShortPending),
 );
 /** Input as callers write it: only `reference`, `amount`, `currency` and `paymentMethod` are required. */
 export type ChargeInput = InputOf<typeof chargeInputSchema>;

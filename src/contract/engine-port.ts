@@ -1,5 +1,7 @@
+import type { TellSubscriptionCall } from './activity-calls.js';
 import type { HandOver } from './notifications.js';
 import type { TransactionEvent, Outcome } from './messages.js';
+import type { CountedOutgoing, CountOutgoing } from './outgoing.js';
 import type { ParkedEventInput } from './parked-event.js';
 import type { PaymentRecord, SentBefore } from './records.js';
 import type { ReferenceClaim } from './reference-book.js';
@@ -36,6 +38,15 @@ export interface StopSignal {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
+/** A payment that an event calls charged back. */
+export interface DisputedPayment {
+  paymentId: string;
+  businessUnit: string;
+  currency: string;
+  /** Reference of the flow that has made it. */
+  paymentReference?: string;
+}
+
 /** Destination of the webhook handler's verified events. */
 export interface EventSink extends EventPort {
   /**
@@ -48,6 +59,8 @@ export interface EventSink extends EventPort {
    * was.
    */
   park(input: ParkedEventInput): Promise<'parked' | 'known'>;
+  /** Has the flow of the payment's commands look into a chargeback, and starts it if none is open. */
+  disputed(payment: DisputedPayment): Promise<void>;
 }
 
 /**
@@ -85,8 +98,18 @@ export interface EnginePort extends EventPort {
    * A repeated `commandId` refunds once.
    */
   refund(call: RefundOfPayment): Promise<RefundReading>;
+  /** Tells the subscription that made a payment. `gone`: it has ended, or is no longer kept. */
+  tellSubscription(call: TellSubscriptionCall): Promise<'told' | 'gone'>;
+  /** Counts in a day of a business unit. `dayIsOver`: the flow that counted that day has closed. */
+  countOutgoing(day: OutgoingDay, asked: CountOutgoing): Promise<CountedOutgoing | 'dayIsOver'>;
   /** Gives notifications to the flow that sends them. The same may be given again: it is sent once. */
   handOver(call: HandOver): Promise<void>;
+}
+
+/** `day`: `YYYY-MM-DD` in UTC. */
+export interface OutgoingDay {
+  businessUnit: string;
+  day: string;
 }
 
 /** Result of the latest completed run under a workflow id. */
@@ -117,6 +140,10 @@ export interface RefundOfPayment {
   businessUnit: string;
   commandId: string;
   amount: number | undefined;
+  who?: string;
+  why?: string;
+  /** The second yes that a refund of a disputed payment needs. */
+  confirmDisputed?: true;
 }
 
 export type RefundReading = { refused: string } | { status: string; transactionId?: string; amount?: number };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { AuthorizeOutcome, FinalAuthorizeOutcome } from './authorize.js';
 import { freeText } from './card-data.js';
+import { type Dispute, requirePerson } from './disputes.js';
 import type { FinalStoreCardOutcome, StoreCardOutcome } from './cards.js';
 import type { ChargeOutcome, FinalChargeOutcome } from './charge.js';
 import { durationSchema, amountSchema, referenceSchema, uuidSchema } from './fields.js';
@@ -121,6 +122,10 @@ export interface FlowStatus {
   /** Subscriptions only: what the merchant has noted about it. */
   metadata?: Readonly<Record<string, string>>;
   cancelRequested: boolean;
+  /** Its payment is charged back. */
+  disputed?: Dispute;
+  /** The credit or refund that waits for another person, by its command; of a credit by its reference. */
+  approval?: { commandId: string; why: string; until: string; askedBy?: string };
   /** Number of messages that changed nothing, by reason. */
   ignored: Record<string, number>;
   outcome?: FinalOutcome;
@@ -145,12 +150,16 @@ export const captureCommandSchema = new SharedSchema(z.strictObject(movedFields)
 export type CaptureCommand = InputOf<typeof captureCommandSchema>;
 
 export const refundCommandSchema = new SharedSchema(
-  z.strictObject({
-    ...movedFields,
-    /** The capture to refund; required if the payment has several. */
-    captureId: uuidSchema.zod.optional(),
-    reason: freeText(255).optional(),
-  }),
+  z
+    .strictObject({
+      ...movedFields,
+      /** The capture to refund; required if the payment has several. */
+      captureId: uuidSchema.zod.optional(),
+      reason: freeText(255).optional(),
+      /** The second yes that a refund of a disputed payment needs. Requires `who` and `why`. */
+      confirmDisputed: z.literal(true).optional(),
+    })
+    .superRefine(requirePerson),
 );
 export type RefundCommand = InputOf<typeof refundCommandSchema>;
 
@@ -166,6 +175,25 @@ export const reauthorizeCommandSchema = new SharedSchema(
   }),
 );
 export type ReauthorizeCommand = InputOf<typeof reauthorizeCommandSchema>;
+
+/** Argument of updates `approve` and `reject`: decides on a credit or refund above a limit of its business unit. */
+export const approvalSchema = new SharedSchema(
+  z.strictObject({
+    /** The refund's command; of a credit its reference. */
+    commandId: z.string().min(1).max(200),
+    /** Another person than the one who asked, if the command names one. */
+    who: personSchema,
+    why: personSchema,
+  }),
+);
+export type Approval = OutputOf<typeof approvalSchema>;
+
+/** Answer of updates `approve` and `reject`. */
+export interface Approved extends Approval {
+  decision: 'approved' | 'rejected';
+  /** ISO 8601 UTC. */
+  at: string;
+}
 
 /** Ends a review. */
 export const decideReviewSchema = new SharedSchema(

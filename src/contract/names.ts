@@ -39,6 +39,9 @@ export type WorkflowType = (typeof WORKFLOW_TYPES)[keyof typeof WORKFLOW_TYPES];
 /** Type of the flow that sends notifications. No caller starts it, and it moves no money. */
 export const NOTIFICATIONS_WORKFLOW = 'notifications';
 
+/** Type of the flow that counts what a business unit with limits sends to cards in a day. It sends nothing itself. */
+export const OUTGOING_WORKFLOW = 'outgoing';
+
 export const UPDATE_NAMES = {
   outcome: 'outcome',
   settleManually: 'settleManually',
@@ -48,6 +51,11 @@ export const UPDATE_NAMES = {
   refund: 'refund',
   reauthorize: 'reauthorize',
   decideReview: 'decideReview',
+  /** Of a credit or refund above a limit of its business unit. */
+  approve: 'approve',
+  reject: 'reject',
+  /** Of flow `outgoing` only. */
+  countOutgoing: 'countOutgoing',
   pause: 'pause',
   resume: 'resume',
   changeCard: 'changeCard',
@@ -64,6 +72,10 @@ export const SIGNAL_NAMES = {
   transactionEvent: 'transactionEvent',
   /** No payload. A subscription that only waits continues as new at once, on the version that gets new work. */
   moveOn: 'moveOn',
+  /** To `paymentActions`: an event or a statement shows a chargeback of its payment. */
+  disputed: 'disputed',
+  /** To a subscription: a payment of it is disputed. */
+  paymentDisputed: 'paymentDisputed',
   /** More for the flow `notifications` to send. */
   notify: 'notify',
 } as const;
@@ -156,6 +168,11 @@ export function subscriptionWorkflowId(reference: string): string {
 /** Workflow id of the flow that sends what the flow `workflowId` has to tell. */
 export function notificationsWorkflowId(workflowId: string): string {
   return `notifications-${workflowId}`;
+}
+
+/** Workflow id of the flow that counts what a business unit sends on a day. */
+export function outgoingWorkflowId(businessUnit: string, day: string): string {
+  return `outgoing-${businessUnit}-${day}`;
 }
 
 /** Reference of the payment of one attempt to bill. Period and attempt count from 1. */

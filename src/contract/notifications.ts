@@ -9,6 +9,7 @@ export const NOTIFICATION_TYPES = [
   'payment.declined',
   'payment.notExecuted',
   'payment.voided',
+  'payment.disputed',
   'payment.needsAttention',
   'hold.authorized',
   'hold.expiring',

@@ -12,6 +12,8 @@ export interface Evidence {
   settledAt: string;
   /** Set when an operator decided. */
   operator?: { who: string; why: string };
+  /** Set if it was above a limit of its business unit: who has approved it. */
+  approved?: { who: string; why: string };
   /** Set if nothing was executed: the proof. */
   proof?: string;
   /** false if the flow acted after a wait without a read, because the service offered no read of the payment. */

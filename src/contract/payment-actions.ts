@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Dispute } from './disputes.js';
 import { businessUnitSchema, currencySchema, uuidSchema } from './fields.js';
 import type { FinalStepOutcome } from './outcome.js';
 import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
@@ -54,6 +55,8 @@ export interface PaymentActionsResult {
    * needn't wait 15 minutes again. Otherwise a rare caller would never be told that the service refuses the lists.
    */
   refusedLists?: Readonly<Record<string, { times: number; firstAt: number; lastAt: number; bySetting: boolean }>>;
+  /** The payment is disputed: told once, whatever runs follow. */
+  disputed?: Dispute;
   /** Set on reading: a later run has ended without a result. */
   incomplete?: true;
 }

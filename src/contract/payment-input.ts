@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { freeText } from './card-data.js';
 import {
+  durationMs,
   durationSchema,
   amountSchema,
   businessUnitSchema,
@@ -170,4 +171,29 @@ export function givesConsent({ cardOnFile }: Pick<OutputOf<typeof cardSchema>, '
 /** True if the input uses a card on file, which needs API version 1.2.0 or later. */
 export function usesStoredCard({ cardOnFile }: Pick<OutputOf<typeof cardSchema>, 'cardOnFile'>): boolean {
   return LATER_ENTRY_MODES.some((mode) => mode === cardOnFile?.entryMode);
+}
+
+/**
+ * How long after a buyer was sent to another page the payment may wait for them: then it is voided if the service offers
+ * that, and else a person is asked. It is read on until its end is known. Default: no such time.
+ */
+export const pendingDeadlineSchema = new SharedSchema(durationSchema.zod);
+
+/** ms: how long a redirected buyer has to come back, unless the input says otherwise. */
+export const DEFAULT_REDIRECT_MS = 30 * 60_000;
+
+/** A payment must not be voided while its buyer may still come back. */
+export function refuseShortPending(
+  input: { pendingDeadline?: string | number | undefined; redirectTimeLimit?: string | number | undefined },
+  context: z.RefinementCtx,
+): void {
+  const { pendingDeadline, redirectTimeLimit } = input;
+  const deadline = pendingDeadline === undefined ? undefined : durationMs(pendingDeadline);
+  const limit = redirectTimeLimit === undefined ? DEFAULT_REDIRECT_MS : durationMs(redirectTimeLimit);
+  if (deadline === undefined || limit === undefined || deadline >= limit) return;
+  context.addIssue({
+    code: 'custom',
+    path: ['pendingDeadline'],
+    message: `${deadline} ms is shorter than the redirectTimeLimit of ${limit} ms, for which the buyer may stay away`,
+  });
 }

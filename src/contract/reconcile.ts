@@ -28,6 +28,8 @@ export const FINDING_KINDS = [
   'late',
   /** The flow was stopped from outside before it had a result, and nobody follows its money. */
   'unfollowed',
+  /** A card holder has had the money of a payment taken back. */
+  'disputed',
 ] as const;
 export type FindingKind = (typeof FINDING_KINDS)[number];
 

@@ -5,6 +5,9 @@ import type { TransactionStatus } from './statuses.js';
 export const TRANSACTION_KINDS = ['charge', 'authorization', 'capture', 'void', 'refund', 'credit'] as const;
 export type TransactionKind = (typeof TRANSACTION_KINDS)[number];
 
+/** Kind of a line of a statement: money that a card holder has had taken back. No transaction of ours. */
+export const CHARGEBACK = 'chargeback';
+
 /** A payment as activities return it: the fields that flows use, never the raw answer. */
 export interface PaymentRecord {
   paymentId: string;
@@ -41,6 +44,10 @@ export interface PaymentRecord {
   notifies?: true;
   /** Only if its business unit has a table of declines. */
   declines?: DeclineTable;
+  /** Its business unit limits what it sends to cards. */
+  limitsOutgoing?: true;
+  /** The service shows a chargeback of it. Set by reads only. */
+  disputed?: true;
 }
 
 /** What the runs before a reset have sent and been told for the holds of a flow. Only histories tell that. */

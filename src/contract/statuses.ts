@@ -80,6 +80,8 @@ export const WAITING_FOR = [
   'card',
   /** The amount of a metered bill. */
   'amount',
+  /** A credit or refund above a limit of its business unit: another person must `approve` or `reject` it by `DueAt`. */
+  'approval',
   /** 401 or 403: someone must correct the key. */
   'credentials',
   /** The reference book can't be reached, so the payment is not sent. */

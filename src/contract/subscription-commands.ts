@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { freeText } from './card-data.js';
 import { amountSchema, currencySchema, instantSchema, uuidSchema } from './fields.js';
+import { requirePerson } from './disputes.js';
 import type { FinalStepOutcome, Unknown } from './outcome.js';
 import { type InputOf, SharedSchema } from './shared-schema.js';
 import { metadataSchema } from './metadata.js';
@@ -177,15 +178,19 @@ export type BillNow = InputOf<typeof billNowSchema>;
 
 /** Argument of update `refundPeriod`. */
 export const refundPeriodSchema = new SharedSchema(
-  z.strictObject({
-    ...commandFields,
-    /** Defaults to the period billed last. */
-    period: periodSchema.zod.optional(),
-    /** Minor units. Defaults to what is left of the period's amount. */
-    amount: amountSchema.zod.optional(),
-    /** Currency of the amount; refused if the subscription bills in another one. */
-    currency: currencySchema.zod.optional(),
-  }),
+  z
+    .strictObject({
+      ...commandFields,
+      /** Defaults to the period billed last. */
+      period: periodSchema.zod.optional(),
+      /** Minor units. Defaults to what is left of the period's amount. */
+      amount: amountSchema.zod.optional(),
+      /** Currency of the amount; refused if the subscription bills in another one. */
+      currency: currencySchema.zod.optional(),
+      /** The second yes that a refund of a disputed payment needs. Requires `who` and `why`. */
+      confirmDisputed: z.literal(true).optional(),
+    })
+    .superRefine(requirePerson),
 );
 export type RefundPeriod = InputOf<typeof refundPeriodSchema>;
 
@@ -263,6 +268,8 @@ export interface SubscriptionView {
   /** undefined if there are none. */
   skippedPeriods?: number;
   lastBilled?: BilledPeriod;
+  /** Payments of it that are charged back, oldest first. */
+  disputedPayments?: string[];
 }
 
 export interface SubscriptionBase extends SubscriptionView {

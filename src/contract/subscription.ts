@@ -87,6 +87,8 @@ const ON_GIVEN_UP = ['cancel', 'pause', 'continue'] as const;
 /** Effect of giving up a period on the subscription. `continue` leaves the period unpaid and bills the next one. */
 export type OnGivenUp = (typeof ON_GIVEN_UP)[number];
 
+const ON_DISPUTE = ['pause', 'continue', 'cancel'] as const;
+
 export const dunningSchema = new SharedSchema(
   z.strictObject({
     /** Days after the period's first decline, rising. */
@@ -150,6 +152,8 @@ export const subscriptionInputSchema = new SharedSchema(
        */
       missedPeriods: z.enum(MISSED_PERIODS).optional(),
       dunning: dunningSchema.zod.optional(),
+      /** What a chargeback of one of its payments does. Default `pause`. `continue`: the merchant is only told. */
+      onDispute: z.enum(ON_DISPUTE).optional(),
       /** Spreads bills of the same minute over this long, never past their local day. At most 6 hours. */
       jitter: durationSchema.zod.default('15 minutes'),
       notify: notifySchema.zod.optional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { show } from '../contract/fields.js';
 import { subscriptionOfAttempt } from '../contract/names.js';
-import { TRANSACTION_KINDS } from '../contract/records.js';
+import { CHARGEBACK, TRANSACTION_KINDS } from '../contract/records.js';
 import { TRANSACTION_STATUSES, type TransactionStatus } from '../contract/statuses.js';
 import { type LostTime, parseLostTime, showLostTime } from './lost-time.js';
 
@@ -41,7 +41,7 @@ const oneOf = <const Values extends readonly string[]>(values: Values) =>
       input === undefined ? 'is missing' : `${show(input)} is unknown: use one of ${values.join(', ')}`,
   });
 const anyRow = z.object({
-  kind: oneOf(TRANSACTION_KINDS),
+  kind: oneOf([...TRANSACTION_KINDS, CHARGEBACK]),
   status: oneOf(TRANSACTION_STATUSES),
   payment_id: text,
   transaction_id: text,

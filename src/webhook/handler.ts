@@ -13,6 +13,7 @@ import {
   route,
   type Routed,
 } from './route.js';
+import { passOnDispute } from './disputes.js';
 import { readProven, type ProvenEvent } from './transaction-event.js';
 import { readRequest, type WebhookRequest } from './read-request.js';
 import { senderCheck } from '../security/senders.js';
@@ -114,7 +115,7 @@ export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
       giveBack();
       return { result: 'overloaded' };
     }
-    const taken = await deliver(deps, findOwner, proven.signed, event, hints).finally(giveBack);
+    const taken = await deliver(deps, findOwner, proven, event, hints).finally(giveBack);
     // Mark the event as seen only once it is durable: after a 503 the same event is not a repeat.
     if (taken.result !== 'unavailable') seen.set(event.hash, true);
     return taken;
@@ -155,12 +156,17 @@ type Taken = Omit<Routed, 'result'> & { result: EventResult };
 async function deliver(
   deps: WebhookDeps,
   findOwner: FindOwner,
-  signed: boolean,
+  { signed, disputed }: ProvenEvent,
   event: TransactionEvent,
   hints: RouteHints,
 ): Promise<Taken> {
   try {
-    return await within(deps.deliveryTimeoutMs ?? 5000, route(event, signed, { sink: deps.sink, findOwner, hints }));
+    const { sink } = deps;
+    const routed = async (): Promise<Taken> => {
+      if (disputed === true) await passOnDispute(sink, findOwner, event);
+      return await route(event, signed, { sink, findOwner, hints });
+    };
+    return await within(deps.deliveryTimeoutMs ?? 5000, routed());
   } catch (err) {
     deps.logger.warn({ err, eventHash: event.hash }, 'Temporal did not take an event');
     return { result: 'unavailable' };

@@ -15,7 +15,14 @@ export { SERVICE_SENDERS } from '../security/senders.js';
 export { createWebhookServer } from './server.js';
 export type { WebhookServerDeps, WebhookServerOptions } from './server.js';
 export { sign, signedText, verify } from './signature.js';
-export type { Delivery, EndedFlow, EventPort, EventSink, StopSignal } from '../contract/engine-port.js';
+export type {
+  Delivery,
+  DisputedPayment,
+  EndedFlow,
+  EventPort,
+  EventSink,
+  StopSignal,
+} from '../contract/engine-port.js';
 export type { TransactionEvent } from '../contract/messages.js';
 export type { ParkedEventInput } from '../contract/parked-event.js';
 export type { InputOf, OutputOf, SharedSchema } from '../contract/shared-schema.js';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { legacyAppId, readPointer, type LegacyPointer } from './legacy.js';
+import { saysDisputed } from './says-disputed.js';
 import { signedValues } from './signature.js';
 
 export interface WebhookRequest {
@@ -58,6 +59,8 @@ export interface SignedRequest extends AnyRequest {
   signature: string;
   /** The 14 signed values, event type first. */
   values: string[];
+  /** Its body says that the payment is charged back. Not signed: the service is asked. */
+  disputed?: true;
 }
 
 /** Webhook version 1.0.1 and older. */
@@ -122,7 +125,8 @@ function readSigned(
   if (typeof appId !== 'string' || appId === '') return refuse('shape', 'app_id must be a string');
   try {
     const values = signedValues(eventType, body);
-    return { ok: true, request: { ...common, generation: 'signed', appId, values } };
+    const disputed = saysDisputed(eventType, body) ? { disputed: true as const } : {};
+    return { ok: true, request: { ...common, generation: 'signed', appId, values, ...disputed } };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     return refuse('shape', error.message);

@@ -102,6 +102,8 @@ export interface ProvenEvent {
   created: string;
   event: TransactionEvent | undefined;
   unusable: readonly UnusableField[];
+  /** It says that the payment is charged back, beside what is signed. */
+  disputed?: true;
 }
 
 export function readProven(request: ReadRequest, proof: Extract<Proof, { ok: true }>): ProvenEvent {
@@ -110,7 +112,8 @@ export function readProven(request: ReadRequest, proof: Extract<Proof, { ok: tru
   if (request.generation === 'signed') {
     const keyIndex = 'keyIndex' in proof ? proof.keyIndex : undefined;
     const read = readEvent(request.values, unit);
-    return { signed: true, eventType: request.values[0] ?? '', version, unit, keyIndex, ...read };
+    const disputed = request.disputed === true ? { disputed: true as const } : {};
+    return { signed: true, eventType: request.values[0] ?? '', version, unit, keyIndex, ...read, ...disputed };
   }
   if (!('pointer' in proof)) throw new Error('an unsigned event was proven as a signed one');
   const { pointer } = proof;

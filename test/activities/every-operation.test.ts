@@ -100,6 +100,8 @@ describe('every operation of the client', () => {
   test('is an activity, except for those that no workflow calls and the one that must never be one', () => {
     const harness = new Harness({ baseUrl: service.sandbox.url });
     const inEngine = [
+      'countOutgoing',
+      'tellSubscription',
       'deliverEvent',
       'findCreator',
       'findEarlierActions',

@@ -170,6 +170,8 @@ const STRICT_ENGINE: EnginePort = {
   taskWasLost: () => Promise.reject(new Error('taskWasLost was not expected')),
   readFlow: () => Promise.reject(new Error('readFlow was not expected')),
   refund: () => Promise.reject(new Error('refund was not expected')),
+  tellSubscription: () => Promise.reject(new Error('tellSubscription was not expected')),
+  countOutgoing: () => Promise.reject(new Error('countOutgoing was not expected')),
   handOver: () => Promise.reject(new Error('handOver was not expected')),
 };
 

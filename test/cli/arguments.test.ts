@@ -3,7 +3,7 @@ import { parseRequest } from '../../src/cli/arguments.js';
 import { holdfast } from './command.js';
 
 const COMMANDS =
-  'list, show, explain, export, redrive, subscriptions import, ' +
+  'list, show, explain, approve, reject, export, redrive, subscriptions import, ' +
   'subscriptions bulk pause, subscriptions bulk resume, subscriptions bulk cancel, subscriptions bulk move, subscriptions bulk change-card, ' +
   'subscriptions bulk status, subscriptions bulk results, subscriptions bulk stop, reconcile run, reconcile list, reconcile ack, events list, events replay, events export, ' +
   'setup, notifications list, notifications resend, brake, release, brakes, deploy status, deploy drain, replay';
@@ -141,7 +141,9 @@ describe('the command line', () => {
     ],
     [
       ['reconcile', 'list', '--kind', 'lost'],
-      ['--kind "lost": use one of moneyWithoutFlow, moneyTwice, otherAmount, flowWithoutMoney, late, unfollowed'],
+      [
+        '--kind "lost": use one of moneyWithoutFlow, moneyTwice, otherAmount, flowWithoutMoney, late, unfollowed, disputed',
+      ],
     ],
     [
       ['brake', 'a b', '--who', '', '--why', 'x'.repeat(201)],
@@ -184,6 +186,7 @@ describe('the command line', () => {
     [['events', 'list', '--all'], ["unknown option '--all'"]],
     [['events', 'replay'], ['events replay takes events, as in: npx holdfast events replay 3fa9c1d27b04, or --all']],
     [['events', 'replay', 'a', '--status', 'parked'], ['--status goes with --all']],
+    [['approve', 'order-7', '--why', 'case 17'], ["required option '--who <name>' not specified"]],
     [['deploy', 'drain'], ["required option '--build <name>' not specified"]],
     [
       ['deploy', 'drain', '--build', '', '--rate', '0'],

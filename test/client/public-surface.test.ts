@@ -19,6 +19,8 @@ import type {
   CommandAnswer,
   CreditInput,
   CreditOutcome,
+  Approval,
+  Approved,
   DecideReview,
   FlowRef,
   FlowStatus,
@@ -71,6 +73,8 @@ interface Named {
   reauthorize(reference: string, request?: ReauthorizeCommand, options?: WaitOptions): Promise<CommandAnswer>;
   refund(request: RefundCommand & { payment: PaymentRef }, options?: WaitOptions): Promise<CommandAnswer>;
   decideReview(flow: FlowRef, decision: DecideReview): Promise<Outcome>;
+  approve(flow: FlowRef, decision: Approval): Promise<Approved>;
+  reject(flow: FlowRef, decision: Approval): Promise<Approved>;
   resolvePending(input: ResolvePendingInput): Promise<{ workflowId: string }>;
   status(flow: FlowRef): Promise<FlowStatus>;
   explain(flow: FlowRef): Promise<string>;

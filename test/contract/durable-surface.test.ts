@@ -57,7 +57,12 @@ function durableSurface(): object {
       names.DELIVERIES_TASK_QUEUE,
     ],
     deployment: names.DEPLOYMENT_NAME,
-    workflows: { ...names.WORKFLOW_TYPES, notifications: names.NOTIFICATIONS_WORKFLOW },
+    workflows: {
+      ...names.WORKFLOW_TYPES,
+      notifications: names.NOTIFICATIONS_WORKFLOW,
+      outgoing: names.OUTGOING_WORKFLOW,
+    },
+    outgoing: names.outgoingWorkflowId('default', '2027-01-31'),
     updates: names.UPDATE_NAMES,
     signals: names.SIGNAL_NAMES,
     queries: names.QUERY_NAMES,

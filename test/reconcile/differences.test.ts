@@ -15,7 +15,13 @@ interface More {
 
 async function found(rows: Row[], flows: FlowFacts[], more: More = {}): Promise<string[]> {
   const { known, covers = { from: THEN - DAY, until: NOW }, kinds = [...TRANSACTION_KINDS], units } = more;
-  const statement = { rows, covers, kinds: new Set(kinds), units: units && new Set(units) };
+  const statement = {
+    chargebacks: [],
+    rows,
+    covers,
+    kinds: new Set(kinds),
+    units: units && new Set(units),
+  };
   const findings = await reconcileStatement(statement, portOf(flows, known), { windowMs: DAY, now: NOW });
   return findings.map(({ kind, subject }) => `${kind} ${subject}`);
 }

@@ -15,7 +15,13 @@ interface More {
 
 async function found(rows: Row[], flows: FlowFacts[], more: More = {}): Promise<string[]> {
   const { known, covers = { from: THEN - DAY, until: NOW }, kinds = [...TRANSACTION_KINDS], units } = more;
-  const statement = { rows, covers, kinds: new Set(kinds), units: units && new Set(units) };
+  const statement = {
+    chargebacks: [],
+    rows,
+    covers,
+    kinds: new Set(kinds),
+    units: units && new Set(units),
+  };
   const findings = await reconcileStatement(statement, portOf(flows, known), { windowMs: DAY, now: NOW });
   return findings.map(({ kind, subject }) => `${kind} ${subject}`);
 }
@@ -175,6 +181,7 @@ describe('every difference is found, by its kind', () => {
 
   test('and explained by what both sides say, in the decimals of the currency', async () => {
     const statement = {
+      chargebacks: [],
       rows: [row({ amount: 1096, currency: 'KWD' })],
       covers: { from: THEN, until: NOW },
       kinds: new Set(TRANSACTION_KINDS),

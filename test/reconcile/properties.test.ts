@@ -107,7 +107,13 @@ const anyShop = fc
 
 async function found(rows: readonly Row[], flows: readonly FlowFacts[]): Promise<string[]> {
   const covers = { from: THEN - DAY, until: NOW };
-  const statement = { rows, covers, kinds: new Set(TRANSACTION_KINDS), units: undefined };
+  const statement = {
+    chargebacks: [],
+    rows,
+    covers,
+    kinds: new Set(TRANSACTION_KINDS),
+    units: undefined,
+  };
   const findings = await reconcileStatement(statement, portOf(flows), { windowMs: DAY, now: NOW });
   return findings.map(({ kind, subject }) => `${kind} ${subject}`);
 }

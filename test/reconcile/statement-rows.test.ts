@@ -87,9 +87,15 @@ describe('a statement', () => {
   });
 });
 
+test('a chargeback is no movement of money by a flow, and stands beside the rows', () => {
+  const { rows, chargebacks } = read(text(HEADER, line({ kind: 'chargeback', amount: 500 }), line({})));
+  expect(rows).toHaveLength(1);
+  expect(chargebacks).toMatchObject([{ amount: 500 }]);
+});
+
 describe('a statement that can not be used', () => {
   test.each<[string, object, string]>([
-    ['an unknown kind', { kind: 'chargeback' }, 'kind "chargeback" is unknown: use one of charge,'],
+    ['an unknown kind', { kind: 'reversal' }, 'kind "reversal" is unknown: use one of charge,'],
     ['no kind', { kind: undefined, transaction_id: 'x' }, 'kind is missing'],
     ['an unknown status', { status: 'Settled' }, 'status "Settled" is unknown: use one of Pending, Succeed, Failed'],
     ['a sum that is no number', { amount: '10,95' }, 'amount must be a number of minor units'],

@@ -8,7 +8,7 @@ import { action, DAY, flow, iso, NOW, portOf, row, THEN } from './in-memory-port
 
 async function findings(rows: Row[], flows: FlowFacts[], known: Record<string, string[]> = {}): Promise<Finding[]> {
   const covers = { from: THEN - DAY, until: NOW };
-  const statement = { rows, covers, kinds: new Set(TRANSACTION_KINDS), units: undefined };
+  const statement = { chargebacks: [], rows, covers, kinds: new Set(TRANSACTION_KINDS), units: undefined };
   return await reconcileStatement(statement, portOf(flows, known), { windowMs: DAY, now: NOW });
 }
 const found = async (...given: Parameters<typeof findings>): Promise<string[]> =>

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
+import type { DisputedPayment } from '../../src/contract/engine-port.js';
 import type { Delivery, EndedFlow, EventSink } from '../../src/client/event-sink.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import type { ParkedEventInput } from '../../src/contract/parked-event.js';
@@ -62,6 +63,7 @@ class FakeSink implements EventSink {
   /** Every signal that was tried. */
   readonly sent: Sent[] = [];
   readonly parked: ParkedEventInput[] = [];
+  readonly disputes: DisputedPayment[] = [];
   answer: (workflowId: string) => Promise<Delivery> = () => Promise.resolve('delivered');
   ended: (workflowId: string) => Promise<EndedFlow | undefined> = () => Promise.resolve({});
   /** Every wait for an end, as `<workflow id> <ms>`. */
@@ -84,6 +86,11 @@ class FakeSink implements EventSink {
 
   flowOfPayment(): Promise<string | undefined> {
     return Promise.resolve(undefined);
+  }
+
+  disputed(payment: DisputedPayment): Promise<void> {
+    this.disputes.push(payment);
+    return Promise.resolve();
   }
 
   park(input: ParkedEventInput): Promise<'parked' | 'known'> {

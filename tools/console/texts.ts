@@ -63,6 +63,7 @@ const WAITS: Readonly<Record<WaitingFor, string | undefined>> = {
   retry: 'the next try of the declined bill',
   card: 'another card',
   amount: 'the amount of the metered bill',
+  approval: 'another person, who approves or rejects it by its deadline: nothing is sent before',
   credentials: 'the right key of the payment service: it was refused',
   brake: 'the release of its business unit: npx holdfast brakes says who has braked it, and why',
   referenceBook: 'the reference book, which does not answer: nothing is sent before',

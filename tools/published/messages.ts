@@ -1,4 +1,5 @@
 import {
+  approvalSchema,
   captureCommandSchema,
   decideReviewSchema,
   reauthorizeCommandSchema,
@@ -51,6 +52,12 @@ export const MESSAGES = {
       { amount: 500, reference: 'return-1' },
       { commandId: 'return-2', amount: 500, captureId: TRANSACTION_ID, reason: 'returned', who: 'ada', why: 'case 17' },
     ],
+  },
+  'approve-command': {
+    schema: approvalSchema.zod,
+    description:
+      'Argument of updates "approve" and "reject": decides on a credit or refund above a limit of its business unit.',
+    examples: [{ commandId: 'return-2', who: 'grace', why: 'case 17' }],
   },
   'decide-review-command': {
     schema: decideReviewSchema.zod,

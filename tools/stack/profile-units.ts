@@ -23,6 +23,11 @@ export interface ProfileUnit {
   readonly reads?: 'interface';
   /** Unit under which a payment with risk analysis is created. */
   readonly riskUnit?: string;
+  /** What it sends to cards before another person approves it, in minor units by currency. */
+  readonly outgoing?: {
+    readonly perCall: Readonly<Record<string, number>>;
+    readonly perDay: Readonly<Record<string, number>>;
+  };
 }
 
 export const PLAIN_UNIT: ProfileUnit = { name: 'default', ...DEFAULT_UNIT, profile: {} };

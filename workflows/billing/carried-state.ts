@@ -68,6 +68,7 @@ export function carriedOf(flow: Billing): Carried {
     ...(outbox.wanted && { telling: outbox }),
     answered: answered.slice(-KEPT_COMMANDS),
     ...(flow.refunding !== undefined && { refunding: flow.refunding.slice(-KEPT_COMMANDS) }),
+    ...(flow.disputed !== undefined && { disputed: flow.disputed }),
     ...(afterReset && { afterReset }),
   };
 }

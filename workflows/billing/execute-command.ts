@@ -9,6 +9,7 @@ import { changePlan, changeTerms, setAmount, skipPeriod } from './change-plan.js
 import { useNewCard } from './classify-attempt.js';
 import { billNow, refundPeriod, settle } from './execute-on-bill.js';
 import { refresh, presentAnswer } from './show.js';
+import { isOfDispute } from './payment-disputed.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';
 import { tellOf } from './tell.js';
 
@@ -90,6 +91,11 @@ async function executeCommand(
 }
 
 function pause(flow: Billing, commandId: string, { openPeriod, until }: Pause): Refusal | undefined {
+  if (flow.paused !== undefined && isOfDispute(commandId)) {
+    // A pause with an end would bill again by itself.
+    delete flow.paused.until;
+    return undefined;
+  }
   if (flow.paused !== undefined) return { refusal: 'it is paused already' };
   const at = until === undefined ? undefined : Date.parse(until);
   if (at !== undefined && at <= Date.now())

@@ -125,7 +125,15 @@ export async function refundPeriod(flow: Billing, commandId: string, request: Re
   const payment = bill.paymentReference;
   const { currency, businessUnit } = flow.input;
   const of = { payment, paymentId: bill.paymentId, currency, businessUnit };
-  const call = { ...of, commandId: refundCommandId(flow, commandId, payment), amount };
+  const { confirmDisputed, who, why } = request;
+  const call = {
+    ...of,
+    commandId: refundCommandId(flow, commandId, payment),
+    amount,
+    ...(who !== undefined && { who }),
+    ...(why !== undefined && { why }),
+    ...(confirmDisputed !== undefined && { confirmDisputed }),
+  };
   if (begun === undefined)
     flow.refunding = [...(flow.refunding ?? []), { commandId, payment, request: canonical(request) }];
   let refunded: RefundReading;

@@ -14,6 +14,7 @@ import { billsOf } from './bills.js';
 import { registerSubscriptionCommands, refuseQuestion } from './commands.js';
 import { amountsOf, carriedAmounts } from './carried-state.js';
 import { registerMoveOn } from './move-on.js';
+import { registerPaymentDisputed } from './payment-disputed.js';
 import { explainSubscription, refresh, presentSubscription, subscriptionStatus } from './show.js';
 import { type Billing, type Carried, CARRIED_VERSION, isKnown, type Unopened, UNOPENED } from './state.js';
 
@@ -42,6 +43,7 @@ export function newSubscription(input: ParsedSubscriptionInput, carried: Carried
   setHandler(billsQuery, () => billsOf(flow), { description: 'What has become of each period, and what is to come' });
   registerSubscriptionCommands(flow);
   registerMoveOn(flow);
+  registerPaymentDisputed(flow);
   countUnknownSignals(flow);
   refresh(flow);
   return flow;

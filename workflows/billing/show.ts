@@ -94,6 +94,7 @@ function viewOf(flow: Billing): SubscriptionView {
     ...(later.length > 0 && { amounts: later }),
     ...(skips.length > 0 && { skips }),
     cancelAtPeriodEnd: flow.cancelAtPeriodEnd === true,
+    ...(flow.disputed !== undefined && { disputedPayments: flow.disputed }),
     ...(billedThrough > 0 && { billedThrough }),
     billedPeriods: counts.billed,
     unpaidPeriods: counts.unpaid,
@@ -198,6 +199,7 @@ export function explainSubscription(flow: Billing): string {
   const parts = [`${what}, ${input.reference}: ${sentence(flow)}.`];
   if (flow.needsOperator !== undefined) parts.push(`Needs an operator: ${flow.needsOperator}.`);
   if (flow.cancelAtPeriodEnd === true && flow.ended === undefined) parts.push('It ends with the present period.');
+  if (flow.disputed !== undefined) parts.push(`Disputed payments: ${flow.disputed.join(', ')}.`);
   return parts.join(' ');
 }
 

@@ -151,6 +151,8 @@ export interface Carried {
   answered: Answered[];
   /** Refunds begun by command: a repeated command means the same payment, whatever was billed since. */
   refunding?: { commandId: string; payment: string; request?: string }[];
+  /** Its disputed payments, oldest first: each has had its effect. */
+  disputed?: string[];
   /** Some run was made by a reset: `answered` lacks what was answered after the point of the reset. */
   afterReset?: true;
 }

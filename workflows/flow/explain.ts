@@ -25,6 +25,10 @@ export function explain(flow: FlowState): string {
     parts.push(`Next look at ${new Date(flow.dueAt).toISOString()}.`);
   }
   if (flow.needsOperator !== undefined) parts.push(`Needs an operator: ${flow.needsOperator}.`);
+  if (flow.dispute !== undefined)
+    parts.push(
+      `The payment is disputed, known by ${flow.dispute.knownBy} since ${flow.dispute.at}: a refund of it needs \`confirmDisputed\`, who and why.`,
+    );
   if (flow.cancelRequested && flow.outcome === undefined) {
     parts.push('A cancel was asked for; it is recorded, but a payment under way is not abandoned.');
   }
@@ -68,6 +72,8 @@ function sentence(flow: FlowState): string {
       return 'all that was asked is done; the next command is awaited';
     case 'flow':
       return 'the event waits for its flow';
+    case 'approval':
+      return 'nothing of it has been sent; it is above a limit of its business unit and waits for another person to approve it';
     case 'credentials':
       return 'nothing is sent until the keys and settings of the business unit are right; then the flow goes on by itself';
     case 'referenceBook':
@@ -139,10 +145,11 @@ function verdictOf({ decision, score, decidedBy, operator }: RiskVerdict): strin
 
 /** How the result is known (money rule 10), for a person who has to defend it. */
 function evidenceOf({ transactionId, evidence, risk }: FinalOutcome): string {
-  const { knownBy, operator, proof, requestIds, attempts, settledAt } = evidence;
+  const { knownBy, operator, approved, proof, requestIds, attempts, settledAt } = evidence;
   return [
     `known by ${knownBy} at ${settledAt}`,
     operator && `decided by ${operator.who}: ${operator.why}`,
+    approved && `approved by ${approved.who}: ${approved.why}`,
     proof,
     transactionId && `transaction ${transactionId}`,
     requestIds.length > 0 && `requests ${requestIds.join(' ')}`,
@@ -171,6 +178,8 @@ function safeToDo(flow: FlowState): string {
   if (outcome !== undefined) return 'Nothing to do.';
   if (isReferenceConflict(flow.failure)) return 'Ask the earlier run what happened before you repeat anything.';
   if (flow.failure !== undefined) return 'Safe to repeat under a new reference, with the fault mended.';
+  if (flow.waitingFor === 'approval')
+    return 'Safe: `approve` or `reject` it, `retryNow` once the limits have changed, or wait: then it is refused.';
   if (flow.waitingFor === 'command') return 'Safe: wait, or give the next command.';
   if (flow.waitingFor === 'review') return 'Safe: wait, `decideReview`, or `retryNow` (looks at once).';
   if (flow.held !== undefined && flow.status === 'authorized') return 'Safe: `capture`, `void`, or wait.';

@@ -21,12 +21,14 @@ import {
   transactionEventSignal,
   noteEvent,
 } from '../messages.js';
+import { registerApprovals } from './approvals.js';
 import { onceAllAreIn } from './arrivals.js';
 import { readableOrRetry } from '../kit/decoded-or-retry.js';
 import { isRepeat, onUpdate, parse, refuseQuestionWhenFull, refused, whateverIsCancelled } from '../kit/requests.js';
 import { answerQueries, awaitOutcome, countUnknownSignals, ignore } from '../kit/run.js';
 import { answerOf, registerCommands, decidedAnother, operationOf, sameDecision } from './command-handlers.js';
 import { noteLength, noteUpdate } from './continue.js';
+import { registerDisputes } from './disputes.js';
 import { explain } from './explain.js';
 import { flowStatus, presentOutcome } from './outcomes.js';
 import { keepUnplaced, putIn } from './inbox.js';
@@ -92,6 +94,8 @@ export function registerHandlers(flow: FlowState): void {
     answer: (request) => settleManually(flow, request),
   });
   registerCommands(flow);
+  registerApprovals(flow);
+  registerDisputes(flow);
   countUnknownSignals(flow);
 }
 

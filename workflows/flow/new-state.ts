@@ -1,8 +1,9 @@
+import { DEFAULT_REDIRECT_MS } from '../../src/contract/payment-input.js';
 import { newOutbox } from '../kit/outbox.js';
 import type { FlowState, StepKind } from './state.js';
 
 /** What only the workflow of a type knows about its flows. */
-export interface FlowTraits extends Pick<FlowState, 'consents' | 'unplaced'> {
+export interface FlowTraits extends Pick<FlowState, 'consents' | 'unplaced' | 'pendingLimitMs'> {
   callsAbout?: FlowState['callsAbout'];
   redirectLimitMs?: number;
   /** Set if commands are taken from the first task on. */
@@ -26,8 +27,6 @@ interface FlowIdentity extends FlowTraits {
   startedWith: unknown;
   notify?: { url: string } | undefined;
 }
-
-const DEFAULT_REDIRECT_MS = 30 * 60_000;
 
 export function newState({ notify, ...identity }: FlowIdentity): FlowState {
   return {

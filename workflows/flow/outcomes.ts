@@ -1,3 +1,4 @@
+import { shownDispute } from '../../src/contract/disputes.js';
 import { idempotencyKey, canonical } from '../../src/contract/idempotency.js';
 import type { FlowStatus, Outcome } from '../../src/contract/messages.js';
 import type { Declined, Evidence, FinalStepOutcome, NotExecuted } from '../../src/contract/outcome.js';
@@ -100,6 +101,7 @@ export function evidence(flow: FlowState, knownBy: KnownBy): Evidence {
     startedAt: new Date(flow.stepStartedAt).toISOString(),
     settledAt: new Date().toISOString(),
     ...(flow.notLooked && { looked: false as const }),
+    ...(flow.approved !== undefined && { approved: flow.approved }),
   };
 }
 
@@ -157,6 +159,10 @@ export function flowStatus(flow: FlowState): FlowStatus {
     currency: flow.currency,
     businessUnit: flow.businessUnit,
     cancelRequested: flow.cancelRequested,
+    ...(flow.dispute !== undefined && { disputed: shownDispute(flow.dispute) }),
+    ...(flow.approval !== undefined && {
+      approval: { ...flow.approval, until: new Date(flow.approval.until).toISOString() },
+    }),
     ignored: { ...flow.ignored },
     ...(flow.outcome !== undefined && { outcome: flow.outcome }),
   };

@@ -16,6 +16,7 @@ import type { FailureType, WorkflowType } from '../../src/contract/names.js';
 import type { FinalStepOutcome, RiskVerdict, Succeeded } from '../../src/contract/outcome.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import type { Run } from '../kit/run.js';
+import type { Guarded } from './guarded.js';
 import type { TransactionDetails, TransactionKind } from '../../src/contract/records.js';
 import type { HoldTerms, Retries } from '../../src/domain/hold.js';
 import type { RefusedReads } from '../../src/domain/absence.js';
@@ -160,7 +161,7 @@ interface Continuing {
  * Everything a flow knows about itself; queries, search attributes and `explain` use it. A new field is carried when
  * the flow continues as new, so it must be plain data or be listed in `NOT_CARRIED`.
  */
-export interface FlowState extends Run, Continuing {
+export interface FlowState extends Run, Continuing, Guarded {
   readonly type: WorkflowType;
   readonly reference: string;
   readonly amount: number;

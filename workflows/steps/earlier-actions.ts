@@ -42,6 +42,7 @@ export async function restoreActions(flow: FlowState, creator: Creator): Promise
   const earlier = decodedOrRetry(await engineLookup.findEarlierActions());
   flow.actions.push(...(earlier?.actions ?? []));
   Object.assign(flow.refusedLists, earlier?.refusedLists);
+  if (earlier?.disputed !== undefined) flow.dispute = { ...earlier.disputed, passedOn: true };
   creator.incomplete = earlier?.incomplete === true;
   return true;
 }

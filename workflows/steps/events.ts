@@ -84,14 +84,16 @@ export function showLasting(flow: FlowState): void {
   publish(flow);
 }
 
-/** Epoch ms of the next look-up of a kept event; undefined if none is kept. */
-export function nextLookAt({ unplaced = [] }: FlowState): number | undefined {
-  return unplaced.length === 0 ? undefined : Math.min(...unplaced.map(({ asked }) => asked?.nextAt ?? 0));
+/** Epoch ms of the next look-up of a kept event, or of a dispute that was seen; undefined if there is none. */
+export function nextLookAt({ unplaced = [], disputeSeen }: FlowState): number | undefined {
+  const times = unplaced.map(({ asked }) => asked?.nextAt ?? 0);
+  if (disputeSeen !== undefined) times.push(disputeSeen.nextAt);
+  return times.length === 0 ? undefined : Math.min(...times);
 }
 
-/** True if a signed event is kept: it must reach its flow, or an operator, before the run closes. */
-export function keepsSigned({ unplaced = [] }: FlowState): boolean {
-  return unplaced.some(({ event }) => event.trusted);
+/** True if a signed event, or a dispute that was seen, is kept: it must reach its flow, or an operator, before the run closes. */
+export function keepsSigned({ unplaced = [], disputeSeen }: FlowState): boolean {
+  return disputeSeen !== undefined || unplaced.some(({ event }) => event.trusted);
 }
 
 /** For a run that closes: unsigned events are counted and dropped, since nothing vouches for them. */
@@ -100,7 +102,8 @@ export function dropUnsigned(flow: FlowState): void {
 }
 
 /** Makes every kept event due now: after an answered command, on `retryNow`, or because the run closes. */
-export function lookNow({ unplaced = [] }: FlowState): void {
+export function lookNow({ unplaced = [], disputeSeen }: FlowState): void {
+  if (disputeSeen !== undefined) disputeSeen.nextAt = 0;
   for (const { asked } of unplaced) if (asked !== undefined) asked.nextAt = 0;
 }
 

@@ -21,6 +21,7 @@ import {
 import { expire } from './hold-ends.js';
 import { decideHold, inspectHold, LOOK_AGAIN_MS, lookIfLate } from './inspect-hold.js';
 import { nextLookWhileRejected } from './operator.js';
+import { isOfPendingDeadline } from './pending-deadline.js';
 
 /** Waits for commands and the deadline, and doesn't stop trying to end the hold before it has ended. */
 export async function followHold(flow: FlowState, hold: Hold): Promise<HoldOutcome> {
@@ -79,7 +80,7 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
       if (refusedAsOver(hold, asked)) continue;
       flow.busy = true;
       hold.captureAtOnce = false;
-      const reason = hold.mustVoid ?? 'command';
+      const reason = hold.mustVoid ?? (isOfPendingDeadline(asked) ? 'pendingDeadline' : 'command');
       const ended = await carryOut(flow, hold, notes, { name: 'void', reason, command: asked });
       if (ended !== undefined) return ended;
       continue;

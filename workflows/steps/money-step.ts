@@ -236,6 +236,7 @@ export function beginStep(flow: FlowState, kind: StepKind, amount: number = flow
   flow.hintedTransactionId = undefined;
   flow.ambiguousIds = [];
   flow.notLooked = false;
+  if (flow.approved !== undefined) flow.approved = undefined;
   flow.moneyPostMayHaveLeft = false;
   flow.details = undefined;
   flow.redirectUrl = undefined;

@@ -1,5 +1,5 @@
 import { FAILURE_TYPES, type FailureType } from '../../src/contract/names.js';
-import { commandSequence } from '../../src/contract/idempotency.js';
+import { commandSequence, idempotencyKey } from '../../src/contract/idempotency.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/records.js';
 import { allowedAmount, sumsOf, sumsOfCapture } from '../../src/domain/payment-sums.js';
@@ -23,6 +23,8 @@ import {
   isOfForeignFlow,
   perhapsDone,
 } from './earlier-actions.js';
+import { type Cleared, clearOutgoing } from './clear-outgoing.js';
+import { refusesDisputed } from './follow-dispute.js';
 import { lookForVoids, otherCapture, planLateVoid } from './late-voids.js';
 import { operationOf, type Plan, planOf, untilToldWhose } from './planned-action.js';
 import { settle, type Voids } from './settle.js';
@@ -48,12 +50,13 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
     'act',
     (): Acting => ({}),
     async (notes) => {
-      const prepared = notes.made ?? notes.plan ?? (await prepareOrAsk(flow, creator, command, notes));
+      const prepared = await cleared(flow, creator, command, notes);
       if ('answer' in prepared) return prepared;
       const sequence = commandSequence(command.commandId);
       const { so, beside } = notes;
       const voids = so && pendingVoids(flow, so, planLateVoid(flow, creator, beside));
       if ('record' in prepared) return await settleMade(flow, creator, command, { sequence, voids }, prepared);
+      flow.approved ??= notes.approved;
       const ended = await tryExecute(flow, {
         ...moneyStep(flow, operationOf(flow, command, prepared)),
         ...(voids !== undefined && { voids }),
@@ -67,15 +70,46 @@ export async function act(flow: FlowState, creator: Creator, command: MoneyComma
 }
 
 /** Progress of a command, for the run that continues it. */
-interface Acting {
-  plan?: Plan;
+interface Acting extends Pick<Cleared, 'refused' | 'approved'> {
+  plan?: Plan | undefined;
   made?: Made;
+  /** The amount that its business unit lets be sent, or that another person has decided about. */
+  cleared?: number;
   /** An operator must say which of these the command has created, if any. */
   perhaps?: TransactionRecord[];
   /** For a capture, which may be voided while it is pending. */
   so?: PendingVoids;
   /** Why the capture may not be voided, whatever later reads show. */
   beside?: string | undefined;
+}
+
+/** How it is sent, once its business unit lets it. */
+async function cleared(
+  flow: FlowState,
+  creator: Creator,
+  command: MoneyCommand,
+  notes: Acting,
+): Promise<Acted | Plan | Made> {
+  const { commandId, name, request } = command;
+  for (;;) {
+    const prepared = notes.made ?? notes.plan ?? (await prepareOrAsk(flow, creator, command, notes));
+    if ('answer' in prepared || 'record' in prepared || name !== 'refund' || flow.limitsOutgoing !== true)
+      return prepared;
+    // No run before has sent it: this one has just looked again.
+    const sequence = commandSequence(commandId);
+    if (notes.refused !== undefined) return done(flow, command, sequence, notes.refused);
+    const { stepAmount: amount, stepStartedAt: at } = flow;
+    if (notes.cleared === amount) return prepared;
+    const key = idempotencyKey(flow.workflowId, name, sequence);
+    const sent = { operation: name, commandId, key, amount, askedBy: request.who, at };
+    const again = notes.cleared !== undefined;
+    const { waited, refused, approved } = await clearOutgoing(flow, { ...sent, again });
+    notes.cleared = amount;
+    notes.refused = refused;
+    notes.approved = approved;
+    // Others may have refunded meanwhile.
+    if (waited === true) notes.plan = undefined;
+  }
 }
 
 /** A transaction that an earlier run created: it is followed instead of sent again. */
@@ -189,6 +223,8 @@ async function prepare(
     return followed;
   }
 
+  const disputed = refusesDisputed(flow, command);
+  if (disputed !== undefined) return { answer: disputed };
   const captureId = 'captureId' in request ? request.captureId : undefined;
   const capture = captureId === undefined ? undefined : sumsOfCapture(facts, actions, captureId);
   if (captureId !== undefined && capture === undefined) {

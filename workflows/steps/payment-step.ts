@@ -18,6 +18,7 @@ import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
 import { engineLookup } from '../policies.js';
 import { attempt } from './attempt.js';
+import { noteLimits } from './clear-outgoing.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { revealsPayment } from './events.js';
 import { stopIfCancelled, taskWasLost } from '../flow/earlier-runs.js';
@@ -112,6 +113,7 @@ async function sendPayment(
   flow.madeUnder = payment.madeUnder ?? flow.madeUnder;
   noteWanted(flow, payment);
   noteDeclines(flow, payment);
+  noteLimits(flow, payment);
   noteRequestId(flow, payment.requestId);
   if (payment.amount !== flow.amount || payment.currency !== flow.currency) {
     flow.paymentId = payment.paymentId;
@@ -153,6 +155,7 @@ async function notCreated(
     flow.madeUnder = earlier.madeUnder ?? flow.madeUnder;
     noteWanted(flow, earlier);
     noteDeclines(flow, earlier);
+    noteLimits(flow, earlier);
     return { payment: earlier, readOnlyReason: FOUND_LATE };
   }
   // Later payments are never tried locally, so no lost task has sent them.

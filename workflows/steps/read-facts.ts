@@ -9,8 +9,10 @@ import { type FlowState, noteDeclines, noteRequestId, type Refusal, type StepKin
 import { noteWanted } from '../kit/outbox.js';
 import { ignore } from '../kit/run.js';
 import { read } from '../policies.js';
+import { noteLimits } from './clear-outgoing.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { actionsOf, type Creator, type ReadFacts } from './earlier-actions.js';
+import { noteDispute } from './follow-dispute.js';
 import { classifyFailure, noteListAnswer, noteListRefusal, type ReadRefusal } from './failures.js';
 import { handleFailedRead, credentialsWork, askOperator, pollWait } from './operator.js';
 import { READS } from './read.js';
@@ -35,6 +37,9 @@ export async function readFacts(flow: FlowState, creator: Creator): Promise<Read
   flow.madeUnder ??= payment.madeUnder;
   noteWanted(flow, payment);
   noteDeclines(flow, payment);
+  noteLimits(flow, payment);
+  flow.madeBy ??= payment.holdfastWorkflowId;
+  if (payment.disputed === true) noteDispute(flow, 'read', creator.workflowId ?? payment.holdfastWorkflowId);
   const listed = await tried(flow, () =>
     Promise.all([
       listOf(flow, 'authorization'),

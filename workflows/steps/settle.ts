@@ -21,6 +21,7 @@ import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
 import { showLasting } from './events.js';
 import { askOperatorAfterADay, nextLookWhileRejected, refusalOf } from './operator.js';
+import { isOfPendingDeadline, noteVoidOfDeadline, untilPendingDeadline, voidAtDeadline } from './pending-deadline.js';
 import { readTransaction } from './read.js';
 
 /** A transaction's record, and how it is known. */
@@ -99,6 +100,7 @@ async function follow(
     }
     showWaiting(flow, known.record, mismatch);
     const pends = mismatch === undefined && known.record.status === 'Pending';
+    if (pends) voidAtDeadline(flow, voids?.so);
     const asked = voids !== undefined && pends ? waitingVoid(flow) : undefined;
     if (voids !== undefined) listenForVoids(flow, pends && asked === undefined ? voids.so : undefined);
     if (voids !== undefined && asked !== undefined) {
@@ -107,7 +109,8 @@ async function follow(
       continue;
     }
 
-    const waitMs = untilTheBuyersTimeIsUp(flow, next.end ? pollDelay(progress.polls) : next.waitMs);
+    const lookMs = untilTheBuyersTimeIsUp(flow, next.end ? pollDelay(progress.polls) : next.waitMs);
+    const waitMs = pends ? untilPendingDeadline(flow, lookMs) : lookMs;
     message = await nextMessageOrRun(flow, nextLookWhileRejected(flow, waitMs), 'Until the next look');
     if (message === undefined && !next.end && next.by === 'repost' && repost !== undefined) {
       progress.reposts += 1;
@@ -127,13 +130,15 @@ async function executeVoid(flow: FlowState, settling: Settling, voids: Voids, co
   settling.voiding = command;
   await voids.carryOut(command);
   settling.voiding = undefined;
+  if (isOfPendingDeadline(command)) noteVoidOfDeadline(flow, command);
   // A voided operation is not sent again: the money is not wanted any more.
   if (hasBeenVoided(voids.so)) settling.progress.canRepost = false;
   listenForVoids(flow, voids.so);
   const { known } = settling;
   const fresh = await readTransaction(flow, known.record.transactionId);
   if (fresh !== undefined) settling.known = advanceKnown(known, { record: fresh, knownBy: 'poll' }, 'answer');
-  settling.progress.polls = 0;
+  // Nobody waits for the void of a deadline: until one has succeeded nothing more is expected soon.
+  if (hasBeenVoided(voids.so) || !isOfPendingDeadline(command)) settling.progress.polls = 0;
 }
 
 export function hasBeenVoided({ sent }: PendingVoids): boolean {

@@ -13,6 +13,7 @@ import { inResetRun } from '../kit/start-guard.js';
 import type { FlowState, PendingVoids, RefusableName, Refusal } from '../flow/state.js';
 import { refusesOfHold } from './hold-refusals.js';
 import { type MoneyStep, moneyStep, executeFirst } from './money-step.js';
+import { isOfPendingDeadline } from './pending-deadline.js';
 import { endOfVoids, listVoids, noPendingVoids, pendingVoids, refusesVoid } from './void-pending.js';
 
 /**
@@ -66,15 +67,24 @@ function fromBuyer(input: BuyerInput): CreateChargeCall['charge'] {
   };
 }
 
+type Redirected = Pick<BuyerInput, 'cardOnFile' | 'redirectTimeLimit'> & {
+  pendingDeadline?: string | number | undefined;
+};
+
 /** What its buyer's input says about the flow. */
-export function buyerTraits(input: Pick<BuyerInput, 'cardOnFile' | 'redirectTimeLimit'>) {
-  const { redirectTimeLimit } = input;
+export function buyerTraits(input: Redirected) {
+  const { redirectTimeLimit, pendingDeadline } = input;
+  const pendingLimitMs = pendingDeadline === undefined ? undefined : durationMs(pendingDeadline);
   const redirectLimitMs = redirectTimeLimit === undefined ? undefined : durationMs(redirectTimeLimit);
-  return { consents: givesConsent(input), ...(redirectLimitMs !== undefined && { redirectLimitMs }) };
+  return {
+    consents: givesConsent(input),
+    ...(redirectLimitMs !== undefined && { redirectLimitMs }),
+    ...(pendingLimitMs !== undefined && { pendingLimitMs }),
+  };
 }
 
 /** Also of a consent by authorization. */
-export function authorizeTraits(input: Pick<BuyerInput, 'cardOnFile' | 'redirectTimeLimit'>) {
+export function authorizeTraits(input: Redirected) {
   return { ...buyerTraits(input), refuses: refusesOfHold, keepsVoid: true };
 }
 
@@ -137,7 +147,7 @@ async function endOfVoidable(
   const { reference, amount, currency, paymentId, risk } = ended;
   return {
     status: 'voided',
-    reason: 'command',
+    reason: voids.sent.some(byDeadline) ? 'pendingDeadline' : 'command',
     reference,
     amount,
     currency,
@@ -148,6 +158,10 @@ async function endOfVoidable(
     evidence,
     ...actions,
   };
+}
+
+function byDeadline({ command, outcome }: PendingVoids['sent'][number]): boolean {
+  return outcome.status === 'succeeded' && isOfPendingDeadline(command);
 }
 
 /** Finds a void that the run before a reset has sent, if the voided operation ended before this run could follow it. */

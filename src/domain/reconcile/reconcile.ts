@@ -2,6 +2,7 @@ import { type Finding, type FlowFacts, type ReconcilePort, UnreadableFlow } from
 import { TRANSACTION_KINDS, type TransactionKind } from '../../contract/records.js';
 import { differences, type Frame, toBeKnown, unfollowed } from './differences.js';
 import { idsOf, type Match, match, type Row } from './match.js';
+import { disputes } from './disputes.js';
 import type { ReconcilableStatement } from './statement-rows.js';
 
 const ALL_KINDS: ReadonlySet<TransactionKind> = new Set(TRANSACTION_KINDS);
@@ -32,7 +33,7 @@ export async function whyTooOld({ covers }: ReconcilableStatement, port: Reconci
  * @throws UnreadableFlow
  */
 export async function reconcileStatement(
-  { rows, covers, kinds, units }: ReconcilableStatement,
+  { rows, chargebacks, covers, kinds, units }: ReconcilableStatement,
   port: ReconcilePort,
   when: When,
 ): Promise<Finding[]> {
@@ -40,7 +41,8 @@ export async function reconcileStatement(
   for await (const flow of port.flowsBetween(covers.from, covers.until)) flows.set(flow.workflowId, flow);
   await addFlowsOf(rows, flows, port);
   const frame = { source: 'statement', covers, kinds, units, listedAfterMs: when.windowMs, ...when } as const;
-  return await judged(match(rows, flows.values()), frame, port);
+  const findings = await judged(match(rows, flows.values()), frame, port);
+  return [...findings, ...(await disputes(chargebacks, port))];
 }
 
 /** The flows of rows that are not among those of the statement's time: older ones, and what their payment tells. */

@@ -2,15 +2,19 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import { z } from 'zod';
 import { isCurrency } from '../../contract/currencies.js';
 import { businessUnitSchema, show } from '../../contract/fields.js';
-import { TRANSACTION_KINDS, type TransactionKind } from '../../contract/records.js';
+import { CHARGEBACK, TRANSACTION_KINDS, type TransactionKind } from '../../contract/records.js';
 import { TRANSACTION_STATUSES } from '../../contract/statuses.js';
 import { parseLostTime } from '../lost-time.js';
 import { decimalToMinorUnits } from '../money.js';
 import type { Row } from './match.js';
 
+/** Money that a card holder has had taken back. */
+export type Chargeback = Omit<Row, 'kind' | 'status'>;
+
 /** A statement of the payment service or of an acquirer, with what it covers. */
 export interface ReconcilableStatement {
   readonly rows: readonly Row[];
+  readonly chargebacks: readonly Chargeback[];
   /** Epoch ms between which it has every transaction of `kinds` and `units`. */
   readonly covers: { readonly from: number; readonly until: number };
   readonly kinds: ReadonlySet<TransactionKind>;
@@ -42,7 +46,7 @@ const instant = z.iso
 
 /** Further fields are left alone. */
 const rowSchema = z.object({
-  kind: oneOf(TRANSACTION_KINDS),
+  kind: oneOf([...TRANSACTION_KINDS, CHARGEBACK]),
   status: oneOf(TRANSACTION_STATUSES).default('Succeed'),
   amount: z
     .number('must be a number of minor units')
@@ -92,11 +96,16 @@ export function parseReconcilable(
   const read = headerOf(header, given, now);
   if ('faults' in read) faults.push(...read.faults);
   const rows: Row[] = [];
+  const chargebacks: Chargeback[] = [];
   const seen = new Map<string, { row: string; number: number }>();
   for (const { number, value } of lines) {
     const parsed = rowOf(value);
     if ('faults' in parsed) {
       faults.push(...parsed.faults.map((fault) => `line ${number}: ${fault}`));
+      continue;
+    }
+    if ('chargeback' in parsed) {
+      chargebacks.push(parsed.chargeback);
       continue;
     }
     const { row } = parsed;
@@ -113,7 +122,7 @@ export function parseReconcilable(
   if (faults.length > MOST_FAULTS)
     return { faults: [...faults.slice(0, MOST_FAULTS), `and ${faults.length - MOST_FAULTS} more`] };
   if (faults.length > 0 || 'faults' in read) return { faults };
-  return { statement: { ...read, rows } };
+  return { statement: { ...read, rows, chargebacks } };
 }
 
 interface Lines {
@@ -187,7 +196,7 @@ function headerOf(
   line: string | undefined,
   given: string | undefined,
   now: number,
-): Omit<ReconcilableStatement, 'rows'> | { faults: string[] } {
+): Omit<ReconcilableStatement, 'rows' | 'chargebacks'> | { faults: string[] } {
   const header = headerSchema.safeParse(line === undefined ? { covers: given } : jsonOf(line));
   if (!header.success) return { faults: [`line 1: ${HEADER}`] };
   const { covers: own, kinds = TRANSACTION_KINDS, business_units: units } = header.data;
@@ -196,7 +205,7 @@ function headerOf(
   return { covers: covers.lost, kinds: new Set(kinds), units: units === undefined ? undefined : new Set(units) };
 }
 
-function rowOf(value: object | undefined): { row: Row } | { faults: string[] } {
+function rowOf(value: object | undefined): { row: Row } | { chargeback: Chargeback } | { faults: string[] } {
   if (value === undefined) return { faults: ['is no JSON object'] };
   const parsed = rowSchema.safeParse(value);
   const misspelt = Object.keys(value).flatMap((name) => misspellingOf(name, value));
@@ -211,9 +220,8 @@ function rowOf(value: object | undefined): { row: Row } | { faults: string[] } {
     faults.push('transaction_id and reconciliation_id are missing: one of them says whose money it is');
   const amount = amountOf(parsed.data.amount, decimal, currency, kind, faults);
   if (faults.length > 0) return { faults };
-  return {
-    row: { kind, status, amount, currency, reconciliationId, paymentId, transactionId, created, settled },
-  };
+  const moved = { amount, currency, reconciliationId, paymentId, transactionId, created, settled };
+  return kind === CHARGEBACK ? { chargeback: moved } : { row: { kind, status, ...moved } };
 }
 
 const bare = (name: string): string => name.toLowerCase().replace(/[^a-z]/g, '');
@@ -229,7 +237,7 @@ function amountOf(
   amount: number | undefined,
   decimal: string | undefined,
   currency: string | undefined,
-  kind: TransactionKind,
+  kind: TransactionKind | typeof CHARGEBACK,
   faults: string[],
 ): number | undefined {
   if (amount !== undefined && decimal !== undefined) faults.push('amount and amount_decimal are both given: give one');

@@ -1,6 +1,9 @@
 import { HOSTILE_UNITS, offersNoReads, type ProfileUnit, unitsOf } from '../../../tools/stack/profile-units.js';
 import { Seeded } from '../world/seeded.js';
 
+/** Every credit and refund is asked about, and those in this currency wait for another person. */
+export const LIMITED_CURRENCY = 'CHF';
+
 /**
  * Services with only what their interface names. Of one the unit's setting says so; of the other nobody has said it, and the
  * flows find it out by reads that are refused for a quarter of an hour.
@@ -12,7 +15,7 @@ export const WITHOUT_READS: readonly ProfileUnit[] = HOSTILE_UNITS.filter(offers
 /** All others, and these. */
 const ONE_WAY: readonly ProfileUnit[] = [...unitsOf('all'), ...WITHOUT_READS];
 /** Each in both ways of the service with a key that comes again on `POST /payments`. */
-export const UNITS: readonly ProfileUnit[] = ONE_WAY.flatMap((unit) => [unit, ...updating(unit)]);
+export const UNITS: readonly ProfileUnit[] = ONE_WAY.flatMap((unit) => [unit, ...updating(unit)]).map(limited);
 /** Every so many courses of events one meets such a service; it has no divisor in common with the number of courses. */
 const TURN_WITHOUT_READS = 13;
 
@@ -37,7 +40,7 @@ export function unitFor(
   const at = number + new Seeded(`${seed}/units`).int(0, TURN_WITHOUT_READS - 1);
   const blind = WITHOUT_READS[Math.floor(at / TURN_WITHOUT_READS) % WITHOUT_READS.length];
   const unit = at % TURN_WITHOUT_READS === 0 ? (blind ?? picked) : picked;
-  return new Seeded(`${seed}/units/${number}`).pick([unit, ...updating(unit)]);
+  return limited(new Seeded(`${seed}/units/${number}`).pick([unit, ...updating(unit)]));
 }
 
 /** The same service, which takes a repeated `POST /payments` for an update; none where it does so anyway. */
@@ -55,4 +58,8 @@ function twin(unit: ProfileUnit, word: string): ProfileUnit {
   const own = (text: string): string => `${text}-${word}`;
   const { name, appId, privateKey, publicKey } = unit;
   return { ...unit, name: own(name), appId: own(appId), privateKey: own(privateKey), publicKey: own(publicKey) };
+}
+
+function limited(unit: ProfileUnit): ProfileUnit {
+  return { ...unit, outgoing: { perCall: { [LIMITED_CURRENCY]: 1 }, perDay: { [LIMITED_CURRENCY]: 1_000_000 } } };
 }

@@ -31,6 +31,7 @@ function makeHandler() {
         awaitEnd: () => Promise.resolve(undefined),
         endedFlow: () => Promise.resolve({}),
         park: () => Promise.resolve('parked'),
+        disputed: () => Promise.resolve(),
       },
       paymentDetails: () => Promise.resolve({}),
       metrics,

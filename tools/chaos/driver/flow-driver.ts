@@ -29,6 +29,9 @@ type CommandRequest = {
   reference?: string;
   amount?: number;
   captureId?: string;
+  who?: string;
+  why?: string;
+  confirmDisputed?: true;
 };
 type Expected = Operation['expected'];
 /** Input of a flow without the fields that the driver fills in. */

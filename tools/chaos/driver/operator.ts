@@ -31,6 +31,8 @@ export class Operator {
     try {
       if (workflowId.startsWith('parked-event-')) return;
       const status = await holdfast.status({ workflowId });
+      // Somebody else decides about what is above a limit: nothing of it was sent.
+      if (status.approval !== undefined) return;
       const isWithoutReads = this.parts.isWithoutReads(status.businessUnit);
       const ledger = await sandbox.ledger();
       const entry = isWithoutReads ? atTheConsole(status, ledger) : entryOf(status, ledger);

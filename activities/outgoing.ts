@@ -1,0 +1,73 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { hashOf } from '../src/contract/idempotency.js';
+import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
+import type { CountOutgoing, OutgoingAnswer, OutgoingCall } from '../src/contract/outgoing.js';
+import type { PaymentRecord } from '../src/contract/records.js';
+import { overInWords, overPerCall } from '../src/domain/outgoing.js';
+import { type ActivityDeps, knownUnits, orNothing, readCall } from './read-call.js';
+
+/** Hex digits of a key's hash: a day of 30,000 keys carries them from run to run. */
+const KEY_DIGITS = 15;
+
+/** Reports to a flow that what it sends to cards is limited: one of a unit without limits never asks, and pays nothing. */
+export function limitsOutgoingOf({ units }: ActivityDeps, businessUnit: string): Pick<PaymentRecord, 'limitsOutgoing'> {
+  return units?.get(businessUnit)?.outgoing === undefined ? {} : { limitsOutgoing: true };
+}
+
+/**
+ * The one place where the limits of a business unit are decided, before anything is sent. Counts what may be sent at the
+ * flow of its day, which decides one at a time, whatever worker asks.
+ * @throws (retried) while the counter, or the card of the payment, can't be reached: nothing is sent uncounted
+ */
+export async function countOutgoing(deps: ActivityDeps, call: OutgoingCall): Promise<OutgoingAnswer> {
+  const { businessUnit, key, amount, currency, day, approved } = call;
+  const unit = deps.units?.get(businessUnit);
+  if (unit === undefined) throw unitMissing(deps, businessUnit);
+  const limits = unit.outgoing;
+  if (limits === undefined) return { counted: true };
+  const { approveWithinMs, refundsPerCard } = limits;
+  const perDay = limits.perDay?.[currency];
+  const why = approved === true ? undefined : overPerCall(limits, call);
+  if (why !== undefined) return { counted: false, why, approveWithinMs };
+  const perCard = call.operation === 'refund' ? refundsPerCard : undefined;
+  // No limit counts what this is: the counter is spared.
+  if (perDay === undefined && perCard === undefined) return { counted: true };
+  const asked: CountOutgoing = {
+    key: hashOf(key).slice(0, KEY_DIGITS),
+    amount,
+    currency,
+    ...(perCard !== undefined && { card: await cardOf(deps, call), perCard }),
+    ...(perDay !== undefined && { perDay }),
+    ...(approved === true && { approved }),
+  };
+  const { engine } = deps;
+  const ofItsDay = await engine.countOutgoing({ businessUnit, day }, asked);
+  // A call that has waited so long for the counter is sent today.
+  const today = new Date(deps.now()).toISOString().slice(0, 10);
+  const answer = ofItsDay === 'dayIsOver' ? await engine.countOutgoing({ businessUnit, day: today }, asked) : ofItsDay;
+  if (answer === 'dayIsOver')
+    throw new Error(`The flow that counts what "${businessUnit}" sends on ${today} has ended`);
+  return answer.counted ? answer : { counted: false, why: overInWords(limits, call, answer), approveWithinMs };
+}
+
+/** Names the card by its fingerprint. Where the service shows none, its payment stands for it. */
+async function cardOf(deps: ActivityDeps, call: OutgoingCall): Promise<string> {
+  const { businessUnit, paymentId, currency } = call;
+  const payment = `payment ${paymentId}`;
+  if (deps.units?.get(businessUnit)?.onlyNamedReads === true) return payment;
+  // A service that refuses its lists shows no card either.
+  const made = await orNothing(
+    readCall(deps, { businessUnit, currency }, async (provider, options) => {
+      const charges = await provider.listCharges(paymentId, options);
+      return charges.data.length > 0 ? charges.data : (await provider.listAuthorizations(paymentId, options)).data;
+    }),
+  );
+  const fingerprint = made?.find(({ paymentMethod }) => paymentMethod?.fingerprint !== undefined)?.paymentMethod
+    ?.fingerprint;
+  return fingerprint === undefined ? payment : hashOf(`card ${fingerprint}`).slice(0, KEY_DIGITS);
+}
+
+function unitMissing(deps: ActivityDeps, businessUnit: string): ApplicationFailure {
+  const details: FailureDetails = { mayHaveLeft: false };
+  return ApplicationFailure.retryable(knownUnits(deps, businessUnit), FAILURE_TYPES.credentialsRejected, details);
+}

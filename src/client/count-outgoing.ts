@@ -1,0 +1,38 @@
+import { type Client, WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { OutgoingDay } from '../contract/engine-port.js';
+import { cutAttribute, UPDATE_NAMES } from '../contract/names.js';
+import { type CountedOutgoing, type CountOutgoing, OUTGOING_FLOW } from '../contract/outgoing.js';
+import { keyword } from './start-options.js';
+
+type Counting = (input: OutgoingDay) => Promise<unknown>;
+
+/** Counts a credit or refund at the flow of its unit and day, and starts that flow if nothing was counted yet. */
+export async function countOutgoing(
+  client: Client,
+  input: OutgoingDay,
+  asked: CountOutgoing,
+): Promise<CountedOutgoing | 'dayIsOver'> {
+  const { type, title, taskQueue, workflowId } = OUTGOING_FLOW;
+  const { businessUnit, day } = input;
+  try {
+    return await client.workflow.executeUpdateWithStart<Counting, CountedOutgoing, [CountOutgoing]>(
+      UPDATE_NAMES.countOutgoing,
+      {
+        args: [asked],
+        startWorkflowOperation: new WithStartWorkflowOperation<Counting>(type, {
+          workflowId: workflowId(input),
+          taskQueue,
+          args: [input],
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          // A second flow of the day would begin at nothing.
+          workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          typedSearchAttributes: [{ key: keyword('BusinessUnit'), value: cutAttribute(businessUnit) }],
+          staticSummary: `${title} ${businessUnit} on ${day}`,
+        }),
+      },
+    );
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return 'dayIsOver';
+    throw error;
+  }
+}

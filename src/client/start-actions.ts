@@ -1,0 +1,63 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { DisputeSeen } from '../contract/disputes.js';
+import { FLOWS } from '../contract/flows.js';
+import { MEMO_KEYS, paymentActionsWorkflowId, SIGNAL_NAMES, WORKFLOW_TYPES } from '../contract/names.js';
+import type { PaymentActionsInput } from '../contract/payment-actions.js';
+import { NO_RUN } from './earlier-runs.js';
+import { keyword, startMemo } from './start-options.js';
+
+/** The latest run under a workflow id. Call it within a deadline. */
+export async function latestRunOf(
+  client: Client,
+  workflowId: string,
+): Promise<{ runId: string; isOpen: boolean } | undefined> {
+  try {
+    const { runId, status } = await client.workflow.getHandle(workflowId).describe();
+    return { runId, isOpen: status.name === 'RUNNING' };
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * How `paymentActions` is started, by whatever opens it.
+ * @param latestRun if it is closed when the new run starts, the new run takes over its result without visibility
+ */
+export function actionsStart(input: PaymentActionsInput, latestRun = NO_RUN) {
+  const { paymentId, businessUnit = 'default', currency } = input;
+  const { title, taskQueue, fingerprint } = FLOWS.paymentActions;
+  return {
+    workflowId: paymentActionsWorkflowId(paymentId),
+    taskQueue,
+    args: [input] as [PaymentActionsInput],
+    // Only this flow may be started again after it ended: it takes over the state of its earlier runs.
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+    memo: {
+      ...startMemo(fingerprint({ ...input, businessUnit })),
+      [MEMO_KEYS.takesOver]: latestRun,
+    },
+    typedSearchAttributes: [
+      { key: keyword('PaymentStatus'), value: 'started' },
+      { key: keyword('PaymentId'), value: paymentId },
+      { key: keyword('BusinessUnit'), value: businessUnit },
+      { key: keyword('Currency'), value: currency },
+    ],
+    staticSummary: `${title} ${paymentId}`,
+  };
+}
+
+/** Has the flow of the payment's commands look into a chargeback. */
+export async function tellOfDispute(
+  client: Client,
+  payment: PaymentActionsInput,
+  seenBy: DisputeSeen['seenBy'],
+): Promise<void> {
+  const latest = await latestRunOf(client, paymentActionsWorkflowId(payment.paymentId));
+  const seen: DisputeSeen = { paymentId: payment.paymentId, seenBy };
+  await client.workflow.signalWithStart(WORKFLOW_TYPES.paymentActions, {
+    ...actionsStart(payment, latest?.isOpen === false ? latest.runId : undefined),
+    signal: SIGNAL_NAMES.disputed,
+    signalArgs: [seen],
+  });
+}

@@ -1,0 +1,22 @@
+import type { EventSink } from '../contract/engine-port.js';
+import type { TransactionEvent } from '../contract/messages.js';
+import { referenceOfWorkflowId } from '../contract/names.js';
+import type { FindOwner } from './route.js';
+
+/**
+ * Has the flow of the payment's commands look into a chargeback, whether or not the flow that made the payment has
+ * ended. Of a payment that none of our flows has made nothing is kept.
+ * Rejects when Temporal or the service did not answer: the event is sent again.
+ */
+export async function passOnDispute(sink: EventSink, findOwner: FindOwner, event: TransactionEvent): Promise<void> {
+  const { businessUnit, paymentId, currency } = event;
+  const owner = await findOwner(event);
+  if (owner === undefined) throw new Error('the service has no such payment');
+  const madeBy = owner === 'foreign' ? await sink.flowOfPayment(paymentId) : owner.workflowId;
+  if (madeBy === undefined) return;
+  // Without it no flow can be started; the event itself is routed all the same.
+  if (currency === undefined) return;
+  const paymentReference = referenceOfWorkflowId(madeBy);
+  const reference = paymentReference === undefined ? {} : { paymentReference };
+  await sink.disputed({ paymentId, businessUnit, currency, ...reference });
+}

@@ -1,0 +1,53 @@
+import { setHandler } from '@temporalio/workflow';
+import { paymentDisputedSchema } from '../../src/contract/disputes.js';
+import { subscriptionOfAttempt } from '../../src/contract/names.js';
+import { isSealed } from '../../src/contract/payload-marks.js';
+import { readableOrRetry } from '../kit/decoded-or-retry.js';
+import { ignore } from '../kit/run.js';
+import { paymentDisputedSignal } from '../messages.js';
+import type { Billing, SubscriptionCommand } from './state.js';
+
+const PREFIX = 'disputed-';
+const MOST_KEPT = 100;
+
+/** True for the command that a dispute gives by itself. */
+export function isOfDispute(commandId: string): boolean {
+  return commandId.startsWith(PREFIX);
+}
+
+/**
+ * A chargeback of one of its payments acts as the subscription says: as a command of its own, once for each payment,
+ * however often it is told. A payment under way goes on to its end.
+ */
+export function registerPaymentDisputed(flow: Billing): void {
+  setHandler(paymentDisputedSignal, (payload) => {
+    readableOrRetry(payload, 'news of a dispute');
+    const told = paymentDisputedSchema.safeParse(payload);
+    if (!told.success || subscriptionOfAttempt(told.data.paymentReference) !== flow.input.reference)
+      ignore(flow, 'malformedDispute');
+    // Our activity encrypts it; anybody with access to Temporal can write in clear.
+    else if (!isSealed(payload)) ignore(flow, 'disputeInClear');
+    else if (flow.disputed?.includes(told.data.paymentId) === true) ignore(flow, 'disputeAgain');
+    else if (flow.ended !== undefined || flow.failure !== undefined) ignore(flow, 'disputeAfterEnd');
+    else {
+      const { paymentId, paymentReference } = told.data;
+      flow.disputed = [...(flow.disputed ?? []), paymentId].slice(-MOST_KEPT);
+      const command = commandOf(flow, paymentId, `payment ${paymentReference} is disputed`);
+      if (command === undefined) return;
+      flow.commands.set(command.commandId, command);
+      flow.queue.push(command);
+    }
+  });
+}
+
+function commandOf({ input }: Billing, paymentId: string, why: string): SubscriptionCommand | undefined {
+  const commandId = `${PREFIX}${paymentId}`;
+  switch (input.onDispute ?? 'pause') {
+    case 'pause':
+      return { commandId, name: 'pause', request: { openPeriod: 'hold', why } };
+    case 'cancel':
+      return { commandId, name: 'cancel', request: { when: 'now', why } };
+    case 'continue':
+      return undefined;
+  }
+}

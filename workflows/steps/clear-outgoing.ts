@@ -1,0 +1,176 @@
+import { ActivityFailure } from '@temporalio/workflow';
+import type { Approved } from '../../src/contract/messages.js';
+import type { NotExecuted } from '../../src/contract/outcome.js';
+import type { OpenApproval } from '../../src/contract/outgoing.js';
+import { showMoney } from '../../src/domain/money.js';
+import { decisionOf, forgetDecision } from '../flow/approvals.js';
+import { resumable } from '../flow/continue.js';
+import { enter } from '../flow/explain.js';
+import { nextCommandOrMessage } from '../flow/inbox.js';
+import { notExecuted } from '../flow/outcomes.js';
+import type { FlowState, Message } from '../flow/state.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
+import { ignore } from '../kit/run.js';
+import { publish } from '../kit/visibility.js';
+import { counting } from '../policies.js';
+import { askOperator, handleFailedRead, pollWait } from './operator.js';
+
+/** A credit or refund that is about to be sent. */
+export interface Outgoing {
+  operation: 'refund' | 'credit';
+  /** The refund's command; of a credit its reference. */
+  commandId: string;
+  /** Its idempotency key. */
+  key: string;
+  /** Minor units. */
+  amount: number;
+  /** Who has asked for it, if the command says so. */
+  askedBy: string | undefined;
+  /** Epoch ms: on the day of that time in UTC it counts, unless it waits for another person. */
+  at: number;
+  /** It was cleared over another sum: what was decided about that one counts no more. */
+  again?: boolean;
+  /** Ends the wait for another person; undefined for a flow that stays open when it is cancelled. */
+  isCancelled?: () => boolean;
+}
+
+/** Notes that the payment's business unit limits what it sends to cards. */
+export function noteLimits(flow: FlowState, { limitsOutgoing }: { limitsOutgoing?: true }): void {
+  if (limitsOutgoing === true) flow.limitsOutgoing = true;
+}
+
+/** `refused`: another person has said no, or nobody has said anything in time. */
+export interface Cleared {
+  refused?: NotExecuted | undefined;
+  /** It has waited for another person: what was read before may be old. */
+  waited?: true;
+  approved?: FlowState['approved'];
+}
+
+/**
+ * Waits until a credit or refund may be sent: at once below the limits of its business unit, else once another person
+ * has approved it. Call it only where `limitsOutgoing` is set, before anything of the operation is sent.
+ */
+export async function clearOutgoing(flow: FlowState, sent: Outgoing): Promise<Cleared> {
+  const begin = (): Clearing => {
+    if (sent.again === true) forgetDecision(flow, sent.commandId);
+    return { day: dayOf(sent.at) };
+  };
+  return await resumable(flow, 'clearOutgoing', begin, async (notes) => {
+    for (;;) {
+      if (notes.approval === undefined) {
+        const answer = await count(flow, sent, notes.day);
+        if (answer.counted) return notes.waited === true ? { waited: true } : {};
+        open(flow, sent, notes, answer);
+      }
+      const decided = await untilDecided(flow, sent, notes.approval as OpenApproval);
+      flow.approval = undefined;
+      enter(flow, { waitingFor: 'provider', needsOperator: null, dueAt: null });
+      publish(flow);
+      notes.waited = true;
+      if (decided === 'look') {
+        // The limits may be others by now, or the day.
+        delete notes.approval;
+        notes.day = dayOf(Date.now());
+        continue;
+      }
+      if (decided === 'cancelled') return { waited: true };
+      if (decided?.decision !== 'approved')
+        return { waited: true, refused: refusedBecause(flow, notes.approval as OpenApproval, decided) };
+      const { who, why } = decided;
+      await count(flow, sent, dayOf(Date.now()), true);
+      return { waited: true, approved: { who, why } };
+    }
+  });
+}
+
+interface Clearing {
+  /** In UTC. */
+  day: string;
+  approval?: OpenApproval;
+  waited?: true;
+}
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+async function count(flow: FlowState, { operation, key, amount }: Outgoing, day: string, approved = false) {
+  flow.inLocalTry = false;
+  const { businessUnit, madeUnder, currency, paymentId = '' } = flow;
+  const asked = { businessUnit, madeUnder, key, operation, paymentId, amount, currency, day };
+  for (let tries = 0; ; tries += 1) {
+    try {
+      const answer = decodedOrRetry(await counting.countOutgoing({ ...asked, ...(approved && { approved }) }));
+      if (tries > 0) enter(flow, { needsOperator: null });
+      if (tries > 0) publish(flow);
+      return answer;
+    } catch (error) {
+      // The service has rejected the read of the card, or the worker has another unit: no retry of the activity mends it.
+      if (!(error instanceof ActivityFailure)) throw error;
+      handleFailedRead(flow, error);
+      askOperator(flow, `nothing is sent before it can be counted: ${error.cause?.message ?? error.message}`);
+    }
+    const next = await nextCommandOrMessage(flow, pollWait(flow, tries), 'Until it can be counted', false, false);
+    if ('message' in next) takeNothing(flow, next.message);
+  }
+}
+
+/** Nothing is under way that a message could be about. */
+function takeNothing(flow: FlowState, message: Message): void {
+  if (message.kind === 'settle') message.command.answer = { refusal: 'nothing has been sent yet' };
+  else if (message.kind === 'event') ignore(flow, 'nothingSentYet');
+}
+
+function open(
+  flow: FlowState,
+  { operation, commandId, amount, askedBy }: Outgoing,
+  notes: Clearing,
+  { why, approveWithinMs }: { why: string; approveWithinMs: number },
+): void {
+  const until = Date.now() + approveWithinMs;
+  const approval = { commandId, why, until, ...(askedBy !== undefined && { askedBy }) };
+  notes.approval = approval;
+  flow.approval = approval;
+  const asked = `${operation} of ${showMoney(amount, flow.currency)}, command "${commandId}"`;
+  const by = askedBy === undefined ? '' : ` asked for by ${askedBy}`;
+  const needsOperator =
+    `${asked}${by}, is not sent before another person approves it: it is ${why}; \`approve\` or \`reject\` it by ` +
+    `${new Date(until).toISOString()}, or it is refused then`;
+  enter(flow, { waitingFor: 'approval', needsOperator, dueAt: until });
+  publish(flow, { dueAt: until });
+}
+
+/** `look`: a person asks to look at the limits again. undefined: the time is up. */
+async function untilDecided(
+  flow: FlowState,
+  { isCancelled }: Outgoing,
+  approval: OpenApproval,
+): Promise<Approved | 'look' | 'cancelled' | undefined> {
+  for (;;) {
+    const decided = decisionOf(flow, approval);
+    if (decided !== undefined) return decided;
+    if (isCancelled?.() === true) return 'cancelled';
+    const ms = approval.until - Date.now();
+    if (ms <= 0) return undefined;
+    const endsOnCancel = isCancelled !== undefined;
+    const next = await nextCommandOrMessage(flow, ms, 'Until another person has approved it', endsOnCancel, false);
+    if (!('message' in next)) continue;
+    takeNothing(flow, next.message);
+    if (next.message.kind === 'retryNow' && decisionOf(flow, approval) === undefined) return 'look';
+  }
+}
+
+function refusedBecause(flow: FlowState, { commandId, why, until }: OpenApproval, decided: Approved | undefined) {
+  const reason =
+    decided === undefined
+      ? `nobody has approved it by ${new Date(until).toISOString()}: it is ${why}`
+      : `rejected by ${decided.who}: ${decided.why}`;
+  // An approval that comes later finds nothing that waits.
+  if (decided === undefined) forgetDecision(flow, commandId);
+  const knownBy = decided === undefined ? 'reply' : 'operator';
+  const refused = notExecuted(flow, { knownBy, reason, proof: 'no money operation was ever sent' });
+  if (decided === undefined) return refused;
+  const { who, why: because } = decided;
+  return { ...refused, evidence: { ...refused.evidence, operator: { who, why: because } } };
+}
