@@ -1,19 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import {
   type BulkActivities,
+  type BulkInput,
   bulkInputSchema,
   type BulkPort,
   type BulkResult,
   type BulkSlice,
   type BulkSliceCall,
+  type BulkTarget,
 } from '../src/contract/bulk.js';
+import { FAILURE_TYPES } from '../src/contract/names.js';
+import { IN_CLEAR, isSealed } from '../src/contract/payload-marks.js';
 import { type ActivityTable, buildActivities, requireDecodedCall } from './build-activities.js';
 
 interface BulkDeps {
   bulk: BulkPort;
   /** Subscriptions of one call, whose results are in the history. */
   bulkSlice?: number;
+  /** Whether an unencrypted input is refused. */
+  refusesClear?: boolean;
 }
 
 export function createBulkActivities(deps: BulkDeps): BulkActivities {
@@ -27,25 +34,32 @@ const AT_ONCE = 20;
 /** Less than a third of the heartbeat timeout. */
 const BEAT_MS = 5_000;
 
+/** The subscriptions of one call. */
+interface Chosen {
+  targets: BulkTarget[];
+  areMore: boolean;
+}
+
 /**
  * The next subscriptions by their workflow ids: lists promise no order, and whoever continues as new meanwhile would come
- * twice or never. An attempt after this one asks the same again, which acts once. Where it is cancelled, or its worker
+ * twice or never. An attempt after this one asks the same ones again, which acts once: whoever has taken the command may
+ * not be listed any more. Where it is cancelled, or its worker
  * stops, it returns what it has.
  */
-async function bulkSlice(
-  { bulk, bulkSlice: most = SLICE }: BulkDeps,
-  { after = '', begun }: BulkSliceCall,
-): Promise<BulkSlice> {
-  const { workflowId = '', runId = '' } = activityInfo().workflowExecution ?? {};
-  const beats = setInterval(() => heartbeat(), BEAT_MS).unref();
+async function bulkSlice(deps: BulkDeps, call: BulkSliceCall): Promise<BulkSlice> {
+  const { bulk } = deps;
+  let chosen = activityInfo().heartbeatDetails as Chosen | undefined;
+  const beats = setInterval(() => heartbeat(chosen), BEAT_MS).unref();
   const results: BulkResult[] = [];
   let leftAlone = 0;
   try {
-    const input = bulkInputSchema.parse(await bulk.inputOf(workflowId, runId));
-    const left = (await bulk.targets(input, begun)).filter((target) => target.workflowId > after);
+    const input = await inputOf(deps);
+    chosen ??= await choose(deps, input, call);
+    heartbeat(chosen);
+    const { targets, areMore } = chosen;
     const underWay = new Set<Promise<void>>();
     let asked = 0;
-    for (const target of left.slice(0, most)) {
+    for (const target of targets) {
       if (asked > 0)
         await sleep(1_000 / input.rate, undefined, { signal: cancellationSignal() }).catch(() => undefined);
       while (underWay.size >= AT_ONCE) await Promise.race(underWay);
@@ -59,9 +73,27 @@ async function bulkSlice(
       underWay.add(answered);
     }
     await Promise.all(underWay);
-    const last = left[asked - 1]?.workflowId;
-    return { results, leftAlone, ...(asked < left.length && last !== undefined && { last }) };
+    const last = targets[asked - 1]?.workflowId;
+    return { results, leftAlone, ...((areMore || asked < targets.length) && last !== undefined && { last }) };
   } finally {
     clearInterval(beats);
   }
+}
+
+async function choose(
+  { bulk, bulkSlice: most = SLICE }: BulkDeps,
+  input: BulkInput,
+  { after = '', begun }: BulkSliceCall,
+): Promise<Chosen> {
+  const left = (await bulk.targets(input, begun)).filter((target) => target.workflowId > after);
+  return { targets: left.slice(0, most), areMore: left.length > most };
+}
+
+/** @throws ApplicationFailure `InvalidInput` for one in clear where subscriptions would refuse the command in clear */
+async function inputOf({ bulk, refusesClear }: BulkDeps): Promise<BulkInput> {
+  const { workflowId = '', runId = '' } = activityInfo().workflowExecution ?? {};
+  const input = await bulk.inputOf(workflowId, runId);
+  if (refusesClear === true && !isSealed(input))
+    throw ApplicationFailure.nonRetryable(`Nothing was done: the input ${IN_CLEAR}`, FAILURE_TYPES.invalidInput);
+  return bulkInputSchema.parse(input);
 }

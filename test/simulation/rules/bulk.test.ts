@@ -1,3 +1,4 @@
+import { Client } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { parseRequest } from '../../../src/cli/arguments.js';
 import { runBulk } from '../../../src/cli/bulk.js';
@@ -5,6 +6,7 @@ import type { BulkRequest } from '../../../src/cli/bulk-arguments.js';
 import type { Engine } from '../../../src/cli/engine.js';
 import type { UsageError } from '../../../src/cli/errors.js';
 import type { BulkResult, BulkStatus } from '../../../src/contract/bulk.js';
+import { BILLING_TASK_QUEUE } from '../../../src/contract/names.js';
 import type { SubscriptionInput } from '../../../src/contract/subscription.js';
 import { anotherCard, monthly, subscribe } from '../../support/subscriptions.js';
 import { MINUTE, runLengths, SECOND, sharedTime } from './context.js';
@@ -112,15 +114,38 @@ describe('a bulk', () => {
     expect(await results(name)).toHaveLength(4);
   });
 
-  test('is gone on with by another worker where its own dies', async () => {
+  test.each([
+    ['pause', [], 'paused'],
+    // Who has taken it is not open any more.
+    ['cancel', ['--when', 'now'], 'cancelled'],
+  ])('is gone on with by another worker where its own dies, and tells of all: %s', async (action, more, status) => {
     const flows = await subscribed(3);
     const name = newName();
-    await begin(['pause'], name, ...only(flows), '--rate', '1');
+    await begin([action, ...more], name, ...only(flows), '--rate', '1');
     await time.passUntil((await time.now()) + SECOND / 2);
     for (const worker of time.simulation.workers) worker.kill();
     await time.startWorker();
     expect(await ended(name)).toMatchObject({ done: 3, refused: 0, failed: 0 });
-    for (const flow of flows) expect(await flow.status()).toMatchObject({ status: 'paused' });
+    expect(await results(name)).toHaveLength(3);
+    for (const flow of flows) expect(await flow.status()).toMatchObject({ status });
+  });
+
+  test('that came in clear is refused where workers refuse that: it would reach those who refuse it themselves', async () => {
+    const [flow] = await subscribed(1);
+    const input = { name: newName(), businessUnit: 'default', action: { do: 'pause' }, rate: 5, who: 'Eve', why: 'x' };
+    for (const worker of time.simulation.workers) worker.kill();
+    time.simulation.startWorker({ env: { HOLDFAST_PLAIN_PAYLOADS: 'refuse' } });
+    const refusal = { cause: { cause: { type: 'InvalidInput', message: expect.stringContaining('came in clear') } } };
+    const { connection, options } = time.client;
+    const inClear = new Client({ connection, namespace: options.namespace });
+    await inClear.workflow.start('bulk', {
+      ...{ workflowId: `bulk-${input.name}`, taskQueue: BILLING_TASK_QUEUE },
+      args: [{ ...input, query: `WorkflowId = '${flow?.workflowId}'` }],
+    });
+    await expect(ended(input.name)).rejects.toMatchObject(refusal);
+    expect(await flow?.status()).toMatchObject({ status: 'active' });
+    for (const worker of time.simulation.workers) worker.kill();
+    await time.startWorker();
   });
 
   test('changes the cards that its file names, and leaves the others alone', async () => {
