@@ -56,14 +56,30 @@ export function brakeCommands(client: Client, calls: FlowCalls): BrakeCommands {
  * @throws Error when Temporal does not answer, or without the key
  */
 export async function readBrakes(client: Client): Promise<Brakes> {
+  return (await described(client)).kept;
+}
+
+/**
+ * The same for workers. A flow that somebody has ended begins again: the namespace forgets what has ended, and the units
+ * would be released by nobody's word.
+ */
+export async function keepBrakes(client: Client): Promise<Brakes> {
+  const { kept, isOpen } = await described(client);
+  if (!isOpen && kept.braked.length > 0)
+    // What was read counts in any case, and the next look tries again.
+    await client.workflow.start(BRAKES_WORKFLOW, startOptions(kept)).catch(() => undefined);
+  return kept;
+}
+
+async function described(client: Client): Promise<{ kept: Brakes; isOpen: boolean }> {
   try {
-    const { memo } = await client.workflow.getHandle(BRAKES_WORKFLOW).describe();
+    const { memo, status } = await client.workflow.getHandle(BRAKES_WORKFLOW).describe();
     const kept = brakesIn(memo?.[BRAKES_MEMO]);
     if (kept === undefined)
       throw new Error(`The memo of workflow "${BRAKES_WORKFLOW}" can't be read: give the missing key`);
-    return kept;
+    return { kept, isOpen: status.name === 'RUNNING' || status.name === 'PAUSED' };
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return NO_BRAKES;
+    if (error instanceof WorkflowNotFoundError) return { kept: NO_BRAKES, isOpen: false };
     throw error;
   }
 }
@@ -72,16 +88,23 @@ export async function readBrakes(client: Client): Promise<Brakes> {
 async function update(client: Client, name: string, request: object, left: Brakes): Promise<BrakesAfter> {
   return await client.workflow.executeUpdateWithStart<(left: Brakes) => Promise<never>, BrakesAfter, [object]>(name, {
     args: [request],
-    startWorkflowOperation: new WithStartWorkflowOperation<(left: Brakes) => Promise<never>>(BRAKES_WORKFLOW, {
-      workflowId: BRAKES_WORKFLOW,
-      taskQueue: PAYMENTS_TASK_QUEUE,
-      args: [left],
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      memo: { [BRAKES_MEMO]: left },
-      // It must not wait behind the payments that it is to stop.
-      priority: { priorityKey: CALL_PRIORITIES.deadline },
-      staticSummary: 'Stop switches of business units',
-    }),
+    startWorkflowOperation: new WithStartWorkflowOperation<(left: Brakes) => Promise<never>>(
+      BRAKES_WORKFLOW,
+      startOptions(left),
+    ),
   });
+}
+
+function startOptions(left: Brakes) {
+  return {
+    workflowId: BRAKES_WORKFLOW,
+    taskQueue: PAYMENTS_TASK_QUEUE,
+    args: [left] as [Brakes],
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    memo: { [BRAKES_MEMO]: left },
+    // It must not wait behind the payments that it is to stop.
+    priority: { priorityKey: CALL_PRIORITIES.deadline },
+    staticSummary: 'Stop switches of business units',
+  } as const;
 }

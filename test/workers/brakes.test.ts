@@ -11,16 +11,20 @@ const BRAKED: Brakes = {
 };
 
 /** A worker's brakes on a Temporal that answers with `memo`, or not at all. */
-async function watched(memo: unknown) {
-  const temporal = { memo, asked: 0 };
+async function watched(memo: unknown, status = 'RUNNING') {
+  const temporal = { memo, status, asked: 0, started: [] as unknown[] };
   const describe = async () => {
     temporal.asked += 1;
     if (temporal.memo instanceof Error) throw temporal.memo;
-    return { memo: { [BRAKES_MEMO]: temporal.memo } };
+    return { memo: { [BRAKES_MEMO]: temporal.memo }, status: { name: temporal.status } };
+  };
+  const start = async (_type: string, options: unknown) => {
+    temporal.started.push(options);
+    temporal.status = 'RUNNING';
   };
   const client = {
     withDeadline: (_at: number, ask: () => unknown) => ask(),
-    workflow: { getHandle: () => ({ describe }) },
+    workflow: { getHandle: () => ({ describe }), start },
   };
   const lines: string[] = [];
   const waits: (readonly string[])[] = [];
@@ -73,4 +77,21 @@ test('what it has read last counts while nothing can be read, which is said once
   const { asked } = temporal;
   await new Promise((resolve) => setTimeout(resolve, 30));
   expect(temporal.asked).toBe(asked);
+});
+
+test('a flow of brakes that somebody has ended is begun again: the namespace forgets what has ended, and with it the brake', async () => {
+  const { temporal, watching } = await watched(BRAKED, 'TERMINATED');
+  const brakes = await watching;
+  await until(
+    async () => temporal.asked,
+    (asked) => asked > 3,
+  );
+  await brakes.close();
+  expect(temporal.started).toMatchObject([
+    { workflowId: 'brakes', args: [BRAKED], memo: { [BRAKES_MEMO]: BRAKED }, workflowIdConflictPolicy: 'USE_EXISTING' },
+  ]);
+  const none = await watched({ braked: [], changes: [] }, 'TERMINATED');
+  const released = await none.watching;
+  await released.close();
+  expect(none.temporal.started).toEqual([]);
 });
