@@ -100,7 +100,9 @@ async function startOrJoin(client: Client, workflowId: string, input: BulkInput)
     .getHandle(workflowId)
     .describe()
     .then(({ memo }) => memo?.[BULK_MEMO])
-    .catch(() => undefined);
+    .catch((error: unknown) => {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    });
   if (known !== undefined && known !== hash)
     throw new CommandError(`Nothing was started. Another bulk has the name "${input.name}": give this one its own.`);
   try {

@@ -98,10 +98,10 @@ async function give(
         { workflowId },
         'status',
       );
-      const token = subscription?.card.token;
+      const token = subscription?.card.token.toLowerCase();
       // An attempt before this one may have changed it.
-      if (action.cards.some(({ to }) => to === token)) return true;
-      const card = action.cards.find(({ from }) => from === token);
+      if (action.cards.some(({ to }) => to.toLowerCase() === token)) return true;
+      const card = action.cards.find(({ from }) => from.toLowerCase() === token);
       if (card === undefined) return false;
       await commands.changeCard(reference, { ...given, token: card.to });
       return true;

@@ -24,13 +24,15 @@ const cards = z
   .superRefine((all, context) => {
     const froms = new Map<string, number>();
     for (const [at, { from }] of all.entries()) {
-      const earlier = froms.get(from);
-      if (earlier === undefined) froms.set(from, at);
+      const earlier = froms.get(from.toLowerCase());
+      if (earlier === undefined) froms.set(from.toLowerCase(), at);
       else context.addIssue({ code: 'custom', path: [at, 'from'], message: `stands at ${earlier} already` });
     }
-    for (const [at, { to }] of all.entries())
-      if (froms.has(to))
-        context.addIssue({ code: 'custom', path: [at, 'to'], message: `is itself replaced, at ${froms.get(to)}` });
+    for (const [at, { to }] of all.entries()) {
+      const replaced = froms.get(to.toLowerCase());
+      if (replaced !== undefined)
+        context.addIssue({ code: 'custom', path: [at, 'to'], message: `is itself replaced, at ${replaced}` });
+    }
   });
 
 const actionSchema = z.discriminatedUnion('do', [

@@ -34,19 +34,30 @@ function only(flows: readonly { workflowId: string }[]): string[] {
 }
 
 /** As a person gives it. */
-async function run(...args: string[]) {
+const run = async (...args: string[]) => await runOn(time.client, ...args);
+
+async function runOn(client: Client, ...args: string[]) {
   let out = '';
   let err = '';
   const request = parseRequest(['subscriptions', 'bulk', ...args]) as BulkRequest;
-  const code = await runBulk({ client: time.client } as Engine, request, {
+  const code = await runBulk({ client } as Engine, request, {
     print: (text) => void (out += text),
     printError: (text) => void (err += text),
   });
   return { code, out, err };
 }
 
-const begin = (action: readonly string[], name: string, ...more: string[]) =>
-  run(...action, '--unit', 'default', '--name', name, ...NOTED, ...more);
+const startOf = (action: readonly string[], name: string, ...more: string[]) => [
+  ...action,
+  '--unit',
+  'default',
+  '--name',
+  name,
+  ...NOTED,
+  ...more,
+];
+
+const begin = (action: readonly string[], name: string, ...more: string[]) => run(...startOf(action, name, ...more));
 
 async function ended(name: string): Promise<BulkStatus> {
   return (await time.client.workflow.getHandle(`bulk-${name}`).result()) as BulkStatus;
@@ -97,6 +108,17 @@ describe('a bulk', () => {
     expect((await begin(['pause'], name, ...only(flows), '--rate', '9')).out).toContain('was started before');
     expect(await flows[0]?.status()).toMatchObject({ status: 'active' });
     await expect(begin(['resume'], name, ...only(flows))).rejects.toThrow(`Another bulk has the name "${name}"`);
+  });
+
+  test('is not called begun before where Temporal does not say with which words', async () => {
+    const flows = await subscribed(1);
+    const name = newName();
+    await begin(['pause'], name, ...only(flows));
+    await ended(name);
+    const getHandle = () => ({ describe: () => Promise.reject(new Error('it is away')) });
+    const workflow = Object.create(time.client.workflow, { getHandle: { value: getHandle } }) as unknown;
+    const client = Object.create(time.client, { workflow: { value: workflow } }) as Client;
+    await expect(runOn(client, ...startOf(['resume'], name, ...only(flows)))).rejects.toThrow('it is away');
   });
 
   test('that was stopped goes on where it is started again, and acts once on whoever had it before', async () => {
@@ -154,7 +176,7 @@ describe('a bulk', () => {
     await has?.command('changeCard', { token: await anotherCard(time, has.input.customerId) });
     const present = (await has?.status())?.subscription?.card.token;
     const file = fileOf([
-      { from: changed?.input.token, to },
+      { from: changed?.input.token.toUpperCase(), to },
       { from: has?.input.token, to: present },
     ]);
     const name = newName();
@@ -217,8 +239,8 @@ describe('a bulk that can not be used is refused before anything of it is done',
     ]);
     const twice = fileOf([
       { from: one, to: two },
-      { from: two, to: one },
-      { from: one, to: two },
+      { from: two, to: one.toUpperCase() },
+      { from: one.toUpperCase(), to: two },
     ]);
     expect(faults('change-card', twice, ...given)).toEqual([
       'line 3: from: stands in line 1 already',
