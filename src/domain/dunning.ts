@@ -47,7 +47,7 @@ export function afterAttempt(state: DunningState, result: AttemptResult, context
     case 'unknown':
       return inDoubt(state);
     case 'notExecuted':
-      return result.braked === true ? afterBrake(free, context) : afterFault(free, context);
+      return result.braked === true ? afterBrake(state, context) : afterFault(free, context);
     case 'refused':
       return held(free, 'person', context);
     case 'declined':
@@ -119,9 +119,12 @@ function afterFault(free: DunningState, context: DunningContext): Decision {
 
 /**
  * Its business unit was braked: nothing was tried, and nothing is counted. At the end of the period the next bill takes
- * over, unless every missed period is billed.
+ * over, unless every missed period is billed. What only a person may try waits for one again: what they accepted then may not
+ * hold after a release.
  */
-function afterBrake(free: DunningState, { now, fraction, periodEndsAt }: DunningContext): Decision {
+function afterBrake({ hold, ...free }: DunningState, context: DunningContext): Decision {
+  if (hold === 'confirmation' || hold === 'person') return held(free, hold, context);
+  const { now, fraction, periodEndsAt } = context;
   // Spread, because a release lets all of them go on.
   const later = now + BRAKED_DELAY_MS + Math.floor((fraction * BRAKED_DELAY_MS) / 4);
   const at = now < periodEndsAt ? Math.min(later, periodEndsAt) : later;

@@ -23,23 +23,35 @@ export async function classifyAttempt(
   open.step = step;
   open.last = {
     status: result.status,
-    reference: referenceOf(flow, open),
+    reference: paymentOf(flow, open, attempted),
     // The payment may have moved money after all.
     ...(result.status === 'declined' && !result.confirmed && { confirmed: false as const }),
-    ...('outcome' in attempted && isBraked(attempted.outcome) && { brakedBy: attempted.outcome.reason }),
+    ...(isUntried(attempted) && { brakedBy: attempted.outcome.reason }),
   };
-  delete open.doubt;
+  // What was in doubt before a try that a brake has stopped still is.
+  if (!(isUntried(attempted) && step.do === 'wait')) delete open.doubt;
   if (step.do === 'block' || (step.do === 'wait' && step.for === 'confirmation')) open.doubtSince = Date.now();
   if ('lost' in attempted) {
     open.doubt = `payment ${referenceOf(flow, open)} can't be followed (${attempted.lost}); look whether it moved money, then \`settleManually\``;
   } else if ('refused' in attempted) {
     open.doubt = `payment ${referenceOf(flow, open)} was refused: ${attempted.refused}`;
-  } else if (step.do === 'wait' && step.for === 'confirmation') {
+  } else if (step.do === 'wait' && step.for === 'confirmation' && !isUntried(attempted)) {
     open.doubt = `nobody has confirmed that payment ${referenceOf(flow, open)} failed; look whether it moved money, then \`settleManually\`, or \`billNow\` with confirmRisk`;
   }
   if (cardChanged) useNewCard(flow);
   keepToLimit(flow, open);
   tell(flow, open, attempted);
+}
+
+/** What a person says may be of an earlier try than the last one. */
+function paymentOf(flow: Billing, open: OpenPeriod, attempted: Attempted): string {
+  return 'outcome' in attempted ? attempted.outcome.reference : referenceOf(flow, open);
+}
+
+/** The payment in doubt: a try beside it that a brake has stopped is not. */
+export function doubtfulOf(flow: Billing, open: OpenPeriod): string {
+  const risked = open.last?.brakedBy === undefined ? undefined : open.confirmedRisks?.at(-1)?.payment;
+  return risked ?? referenceOf(flow, open);
 }
 
 /** Somebody knows, or takes the risk. The time until then uses up no retry; a pause beside it is counted up to now. */
@@ -53,8 +65,8 @@ export function endDoubt(flow: Billing, open: OpenPeriod): void {
 function resultOf(attempted: Attempted): AttemptResult {
   if ('lost' in attempted) return { status: 'unknown' };
   if ('refused' in attempted) return { status: 'refused' };
+  if (isUntried(attempted)) return { status: 'notExecuted', braked: true };
   const { outcome } = attempted;
-  if (isBraked(outcome)) return { status: 'notExecuted', braked: true };
   if (outcome.status !== 'declined') return { status: outcome.status };
   const { status, category, retryable, confirmed, evidence } = outcome;
   return {
@@ -66,13 +78,14 @@ function resultOf(attempted: Attempted): AttemptResult {
   };
 }
 
-function isBraked(outcome: FinalStepOutcome): outcome is NotExecuted {
-  return outcome.status === 'notExecuted' && outcome.braked === true;
+/** A brake has stopped it. */
+function isUntried(attempted: Attempted): attempted is { outcome: NotExecuted } {
+  return 'outcome' in attempted && attempted.outcome.status === 'notExecuted' && attempted.outcome.braked === true;
 }
 
 function tell(flow: Billing, open: OpenPeriod, attempted: Attempted): void {
   const { period, amount, step } = open;
-  const payment = referenceOf(flow, open);
+  const payment = paymentOf(flow, open, attempted);
   const bill = { period, amount, currency: flow.input.currency, payment };
   if ('outcome' in attempted && attempted.outcome.status === 'succeeded') {
     const { amount: taken, paymentId } = attempted.outcome;
@@ -88,8 +101,8 @@ function tell(flow: Billing, open: OpenPeriod, attempted: Attempted): void {
       ...why,
       until: iso(step.giveUpAt),
     });
-  } else if (step.do === 'retry' && step.after === 'brake') {
-    // Nothing was tried.
+  } else if (isUntried(attempted)) {
+    // There is nothing to tell.
   } else if (step.do === 'retry' || step.do === 'attempt') {
     const nextTryAt = iso(step.do === 'retry' ? step.at : Date.now());
     tellOf(flow, 'subscription.declined', payment, { ...bill, ...why, nextTryAt, declines: open.state.declines });

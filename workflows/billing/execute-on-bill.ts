@@ -8,7 +8,7 @@ import { showMoney } from '../../src/domain/money.js';
 import { refunds } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { referenceOf } from './bills.js';
-import { classifyAttempt, endDoubt, limitRefusal, noteDecline } from './classify-attempt.js';
+import { classifyAttempt, doubtfulOf, endDoubt, limitRefusal, noteDecline } from './classify-attempt.js';
 import { openAhead } from './calendar.js';
 import {
   amountOf,
@@ -89,7 +89,7 @@ function tryNow(
   const cause = refusal === undefined ? limitRefusal(flow) : REFUSALS[refusal];
   if (cause !== undefined) return { refusal: `period ${period} can not be tried: ${cause}` };
   if (open.state.hold === 'confirmation' && who !== undefined && why !== undefined) {
-    const risk = { payment: referenceOf(flow, open), who, why, at: new Date(Date.now()).toISOString() };
+    const risk = { payment: doubtfulOf(flow, open), who, why, at: new Date(Date.now()).toISOString() };
     open.confirmedRisks = [...(open.confirmedRisks ?? []), risk];
   }
   open.step = { do: 'attempt' };
@@ -180,7 +180,7 @@ export async function settle(
     step?.do === 'wait' ? step.for === 'confirmation' : step?.do === 'giveUp' && state?.hold === 'confirmation';
   const doubtful = step?.do === 'block' || isUnconfirmed;
   if (open === undefined || !doubtful || flow.attempting) return { refusal: 'no payment of it is in doubt' };
-  const reference = referenceOf(flow, open);
+  const reference = doubtfulOf(flow, open);
   const now = new Date(Date.now()).toISOString();
   const common = {
     reference,

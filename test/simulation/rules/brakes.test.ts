@@ -20,6 +20,7 @@ import {
   keysOf,
   lostReply,
   MINUTE,
+  OPERATOR,
   SECOND,
   sharedTime,
 } from './context.js';
@@ -266,6 +267,30 @@ describe('a bill of a braked unit', () => {
     await reach(0, 19);
     expect(await flow.status()).toMatchObject({ status: 'active', subscription: { billedPeriods: 1 } });
     expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 2, unpaidPeriods: 0 });
+  });
+
+  test('that a person has risked is not tried by itself after the release: the payment in doubt may turn out to be paid', async () => {
+    const { flow, reach, tried } = await beginWeekly(
+      time,
+      { periods: 1 },
+      { '1.1': { category: 'provider_network_error' } },
+    );
+    await reach(0, 13);
+    const doubted = await flow.explain();
+    await brake();
+    for (const commandId of ['one', 'two']) {
+      const risked = { commandId, period: 1, confirmRisk: true as const, ...OPERATOR };
+      expect((await flow.command('billNow', risked)).result).toMatchObject({ status: 'notExecuted', brakedBy: BRAKED });
+    }
+    await release();
+    await reach(0, 20);
+    expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'operator', needsOperator: true });
+    expect(await flow.explain()).toBe(doubted);
+    expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR']);
+    await flow.command('settleManually', { ...OPERATOR, status: 'succeeded' });
+    const { billedPeriods, lastBilled } = await flow.ended();
+    expect([billedPeriods, lastBilled?.paymentReference]).toEqual([1, `${flow.reference}.1.1`]);
+    expect(await tried()).toHaveLength(1);
   });
 
   test.each([
