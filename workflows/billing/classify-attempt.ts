@@ -18,6 +18,8 @@ export async function classifyAttempt(
   cardChanged = false,
 ): Promise<void> {
   const result = resultOf(attempted);
+  // After a reset a command may be missing by which a joined payment had another amount: so has what is tried after it.
+  if ('outcome' in attempted) open.amount = attempted.outcome.amount;
   const { state, step } = await classified(flow, open, result);
   open.state = state;
   open.step = step;

@@ -57,6 +57,16 @@ test('a reset of one that was cancelled between two tries finds those that were 
   expect(await tried()).toEqual(onLedger);
 });
 
+test('a bill whose payment was declined before a reset is tried again with the amount that it had, not with another', async () => {
+  const { flow, reach, tried, beginAgain } = await weekly({ periods: 1 }, { '1.1': declinedFor('insufficient_funds') });
+  await flow.command('changePlan', { amount: 7_000 });
+  await reach(0);
+  await beginAgain();
+  await reach(2);
+  expect(await tried()).toEqual(['1.1 day 0 Failed 7000 EUR', '1.2 day 1 Succeed 7000 EUR']);
+  await flow.command('cancel', { when: 'now' });
+});
+
 test('a reset after which no day for a retry is left gives up no bill whose payment is under way', async () => {
   const faults = { '1.1': declinedFor('insufficient_funds'), '1.2': { status: 'Pending' } } as const;
   const { flow, reach, tried } = await weekly({ periods: 2 }, faults);

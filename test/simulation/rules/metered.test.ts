@@ -131,6 +131,16 @@ describe('a metered subscription', () => {
     await flow.command('cancel', { when: 'now' });
   });
 
+  test('tries a declined payment again with its amount, also if a reset has lost that', async () => {
+    const { flow, reach, tried, set, beginAgain } = await metered({ periods: 1 }, { '1.1': NO_FUNDS });
+    await set(1, 150);
+    await reach(0);
+    await beginAgain();
+    await reach(2);
+    expect(await tried()).toEqual(['1.1 day 0 Failed 150 EUR', '1.2 day 1 Succeed 150 EUR']);
+    await flow.command('cancel', { when: 'now' });
+  });
+
   test('bills every period that came due in an outage, each with its amount', async () => {
     const { flow, input, reach, tried, set } = await metered({ periods: 3 });
     await reach(-1);
