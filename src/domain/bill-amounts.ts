@@ -39,7 +39,8 @@ export function amountFaults(
       return [
         `${field}: ${fromPeriod} is billed, due or over already; the first one that can change is ${first.period}`,
       ];
-    const fault = aheadFault(plan, fromPeriod, first.period);
+    // The days of a period before `first` may not be known any more.
+    const fault = fromPeriod < first.period ? undefined : aheadFault(plan, fromPeriod, first.period);
     return fault === undefined ? [] : [`${field}: ${fault}`];
   });
   if (withAmounts(amounts, changes).length > MOST_AMOUNTS)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { planBilling } from '../../activities/billing.js';
 import type { BillingPlan } from '../../src/contract/billing-activities.js';
 import type { BillingSchedule, FutureBill, PreviewRequest } from '../../src/contract/subscription-bills.js';
-import { amountOf } from '../../src/domain/bill-amounts.js';
+import { amountFaults, amountOf } from '../../src/domain/bill-amounts.js';
 import { periodOf } from '../../src/domain/billing-calendar.js';
 import { billsToCome, scheduleAfter } from '../../src/domain/bills-to-come.js';
 import { amountsOf, carriedAmounts } from '../../workflows/billing/carried-state.js';
@@ -212,4 +212,14 @@ test('amounts are carried as they are, from the next period on', () => {
       expect(amountOf({ amounts: amountsOf(carriedAmounts(amounts)) }, period)).toBe(amountOf({ amounts }, period));
     }),
   );
+test('amounts that hold from before the first period that can change need no days of the plan', () => {
+  const plan = planFor({ endsOn: '2190-01-01' });
+  const changed = { ...plan, since: { period: 5, skipMonths: 4 } };
+  const first = { period: 6, date: '2027-06-30', dueAt: 0 };
+  const faults = (from?: number) =>
+    amountFaults({ amounts: [], plan: changed }, { amount: 1, fromPeriod: 2 }, first, from);
+  expect(faults(1)).toEqual([]);
+  expect(faults()).toEqual([expect.stringMatching(/^fromPeriod: 2 is billed, due or over already/)]);
+});
+
 });

@@ -32,7 +32,9 @@ export async function changePlan(flow: Billing, request: ChangePlan): Promise<Co
   flow.plan = plan;
   flow.upcoming = first;
   const { amounts, interval, billAt, fromPeriod = amounts?.[0]?.fromPeriod } = request;
-  const period = (interval ?? billAt) === undefined ? (fromPeriod ?? first.period) : first.period;
+  const asked = (interval ?? billAt) === undefined ? (fromPeriod ?? first.period) : first.period;
+  // What was closed before a reset keeps its amount, and the plan may not know its days any more.
+  const period = Math.max(asked, flow.next);
   return { ...presentAnswer(flow), appliesFrom: { period, date: startOf(plan, period) } };
 }
 

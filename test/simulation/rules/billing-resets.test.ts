@@ -67,6 +67,24 @@ test('a bill whose payment was declined before a reset is tried again with the a
   await flow.command('cancel', { when: 'now' });
 });
 
+test('an amount that is given again after a reset, from a period whose days the plan knows no more, holds from the next one', async () => {
+  const { flow, reach, tried, beginAgain } = await weekly({ periods: 4 });
+  await reach(1);
+  await beginAgain();
+  await flow.command('changePlan', { interval: { every: 1, unit: 'day' } });
+  await reach(7);
+  const { appliesFrom } = await flow.command('changePlan', { amount: 500, fromPeriod: 1 });
+  expect(appliesFrom).toMatchObject({ period: 3 });
+  await reach(9);
+  expect(await tried()).toEqual([
+    '1.1 day 0 Succeed 6000 EUR',
+    '2.1 day 7 Succeed 6000 EUR',
+    '3.1 day 8 Succeed 500 EUR',
+    '4.1 day 9 Succeed 500 EUR',
+  ]);
+  await flow.command('cancel', { when: 'now' });
+});
+
 test('a reset after which no day for a retry is left gives up no bill whose payment is under way', async () => {
   const faults = { '1.1': declinedFor('insufficient_funds'), '1.2': { status: 'Pending' } } as const;
   const { flow, reach, tried } = await weekly({ periods: 2 }, faults);
