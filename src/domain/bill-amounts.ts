@@ -105,7 +105,8 @@ export function skipFault(
   at: Period | undefined,
   now: number,
 ): string | undefined {
-  if (undo === true) return skipped.includes(period) ? undefined : `period ${period} is not to be skipped`;
+  if (undo === true)
+    return skipped.includes(period) && period >= next ? undefined : `period ${period} is not to be skipped`;
   if (cancelAtPeriodEnd === true) return 'it is cancelled at the end of the present period';
   if (skipped.includes(period)) return `period ${period} is to be skipped already`;
   if (period < next)

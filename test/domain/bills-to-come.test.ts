@@ -184,6 +184,13 @@ describe('what can not be done', () => {
     ],
     ['an undo of none', schedule, { skipPeriod: { period: 4, undo: true } }, 'period 4 is not to be skipped', false],
     [
+      'an undo of a skip that is over',
+      { ...schedule, skipped: [2] },
+      { skipPeriod: { period: 2, undo: true } },
+      'period 2 is not to be skipped',
+      false,
+    ],
+    [
       'anything after a cancel',
       { ...schedule, cancelAtPeriodEnd: true },
       { changePlan: { amount: 1 } },

@@ -263,6 +263,19 @@ describe('a period that is skipped', () => {
     ]);
   });
 
+  test('is not taken back by a command that comes just after it', async () => {
+    const { flow, input, reach, tried } = await weekly({ periods: 3 });
+    await reach(1);
+    await flow.command('skipPeriod', { period: 2 });
+    await time.stopWorker();
+    await time.passUnserved(inRome(later(input.anchor, 8)));
+    const undo = expect(flow.command('skipPeriod', { period: 2, undo: true })).rejects.toThrow();
+    await time.startWorker();
+    await undo;
+    expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR']);
+    await flow.command('cancel', { when: 'now' });
+  });
+
   test('is not one that was billed early before a reset', async () => {
     const { flow, reach, tried, beginAgain } = await weekly({ periods: 3 });
     await reach(1);
