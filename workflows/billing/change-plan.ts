@@ -60,8 +60,9 @@ export async function setAmount(flow: Billing, request: SetAmount): Promise<Refu
   if (flow.input.metered !== true) return { refusal: 'it is not metered: changePlan changes its amounts' };
   if (open?.period === period && open.amountAwaited !== undefined) {
     flow.upcoming = (await planned(flow)).next;
-    // Its retries have as much time as those of any late bill.
+    // Its retries have as much time as those of any late bill, and so has a wait for another card.
     open.endsAt = Math.max(open.endsAt, flow.upcoming?.dueAt ?? Date.now() + DAY_MS);
+    open.step = waitedWith(open, Date.now() - open.amountAwaited);
     giveAmount(flow, open, amount);
     return undefined;
   }
@@ -73,6 +74,13 @@ export async function setAmount(flow: Billing, request: SetAmount): Promise<Refu
 }
 
 const DAY_MS = 86_400_000;
+
+/** The step of a bill that could not be worked on for `ms`. */
+function waitedWith({ step, endsAt }: OpenPeriod, ms: number): OpenPeriod['step'] {
+  if (step.do !== 'wait') return step;
+  const giveUpAt = step.giveUpAt + ms;
+  return giveUpAt <= endsAt ? { ...step, giveUpAt } : { ...step, giveUpAt: endsAt, cutShort: true };
+}
 
 function invalid(refusal: string): Refusal {
   return { refusal, type: FAILURE_TYPES.invalidInput };

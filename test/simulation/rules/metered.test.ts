@@ -120,6 +120,21 @@ describe('a metered subscription', () => {
     await flow.command('cancel', { when: 'now' });
   });
 
+  test('has a day for another card where its amount came after that time was over', async () => {
+    const dunning = { onGivenUp: 'continue' as const };
+    const { flow, input, reach, tried, set } = await metered({ periods: 2, dunning }, { '1.1': STOLEN });
+    await set(1, 150);
+    await reach(15);
+    await set(2, 250);
+    await flow.worksOn();
+    const giveUpAt = new Date(inRome(later(input.anchor, 16), 12)).toISOString().slice(0, 16);
+    const open = { period: 2, giveUpAt: expect.stringContaining(giveUpAt) };
+    expect(await flow.status()).toMatchObject({ waitingFor: 'card', subscription: { open } });
+    await flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
+    await flow.ended();
+    expect((await tried()).slice(1)).toEqual(['2.1 day 15 Succeed 250 EUR']);
+  });
+
   test('follows the payment of an amount that a reset has lost', async () => {
     const { flow, reach, tried, set, beginAgain } = await metered({ periods: 2 });
     await set(1, 150);
