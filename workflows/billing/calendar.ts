@@ -6,7 +6,7 @@ import type {
   PlannedBilling,
 } from '../../src/contract/billing-activities.js';
 import type { ChangePlan } from '../../src/contract/subscription-commands.js';
-import { shortestInterval } from '../../src/contract/subscription.js';
+import { type MissedPeriods, shortestInterval } from '../../src/contract/subscription.js';
 import { MISSED_PERIODS_DEFAULT, collectedUntil } from '../../src/domain/billing-calendar.js';
 import { afterSuccess, inDoubt, NOTHING_TRIED } from '../../src/domain/dunning.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
@@ -19,6 +19,11 @@ export async function planned(flow: Billing): Promise<PlannedBilling> {
   return await planFrom(flow, flow.next, Date.now());
 }
 
+/** Each metered period has an amount of its own, and none is lost because one before it has waited or is past due. */
+export function missedPolicyOf({ input }: Pick<Billing, 'input'>): MissedPeriods {
+  return input.missedPeriods ?? (input.metered === true ? 'billAll' : MISSED_PERIODS_DEFAULT);
+}
+
 /** Day and time of a period that is neither billed nor open, due or not; undefined after the plan's end. */
 export async function periodAhead(flow: Billing, period: number): Promise<Period | undefined> {
   // Before all periods nothing is due, so `next` is the period itself.
@@ -29,8 +34,7 @@ const BEFORE_ALL = -86_400_000 * 365;
 async function planFrom(flow: Billing, from: number, now: number): Promise<PlannedBilling> {
   const { plan, input, left: previous, resumeWith, resumedAt = now } = flow;
   const { dunning } = input;
-  // Each metered period has an amount of its own, and none is lost because one before it has waited for its own.
-  const policy = input.missedPeriods ?? (input.metered === true ? 'billAll' : MISSED_PERIODS_DEFAULT);
+  const policy = missedPolicyOf(flow);
   const resumed = resumeWith === undefined ? {} : { resumed: { at: Math.min(resumedAt, now), policy: resumeWith } };
   const lastPaid = lastPaidOf(flow);
   const { businessUnit } = flow;

@@ -4,6 +4,7 @@ import { dunningPolicyOf, givenUpWait, heldFor } from '../../src/domain/dunning.
 import { showMoney } from '../../src/domain/money.js';
 import { attemptToBill } from './attempt-to-bill.js';
 import { daysOf, noteUnbilled, triedOf } from './bills.js';
+import { missedPolicyOf } from './calendar.js';
 import { classifyAttempt, endDoubt, keepToLimit, noteDecline } from './classify-attempt.js';
 import { isStarted } from './is-started.js';
 import { movesFor } from './move-on.js';
@@ -77,8 +78,8 @@ async function untilAmount(flow: Billing, { period }: OpenPeriod, since: number)
 }
 
 /** An outage lasted until the next period, whose bill follows at once: two bills at a time only with `billAll`. */
-function isOverdue({ input }: Billing, { endsAt }: OpenPeriod, now: number): boolean {
-  return now >= endsAt && input.missedPeriods !== 'billAll';
+function isOverdue(flow: Billing, { endsAt }: OpenPeriod, now: number): boolean {
+  return now >= endsAt && missedPolicyOf(flow) !== 'billAll';
 }
 
 /** ms by which the step is late because no worker was running; up to an hour counts as 0. */

@@ -95,8 +95,8 @@ export const BILLING_FLOW_FAULTS = [
     rule: 'billing',
     promise: 'A retry that an outage has made late does not leave beside the bill of the next period.',
     file: 'workflows/billing/collect-bill.ts',
-    from: "return now >= endsAt && input.missedPeriods !== 'billAll';",
-    to: "return now > endsAt + 86_400_000 && input.missedPeriods !== 'billAll';",
+    from: "return now >= endsAt && missedPolicyOf(flow) !== 'billAll';",
+    to: "return now > endsAt + 86_400_000 && missedPolicyOf(flow) !== 'billAll';",
     tests: ['test/simulation/rules/billing.test.ts'],
   },
   {

@@ -156,6 +156,19 @@ describe('a metered subscription', () => {
     await flow.command('cancel', { when: 'now' });
   });
 
+  test('tries a bill that is past due again after an outage, though the next one is due', async () => {
+    const { flow, input, reach, tried, set } = await metered({ periods: 2 }, { '1.1': NO_FUNDS });
+    await set(1, 150);
+    await set(2, 250);
+    await reach(0);
+    await time.stopWorker();
+    await time.passUnserved(inRome(later(input.anchor, 8)));
+    await time.startWorker();
+    await time.passUntil((await time.now()) + HOUR);
+    expect((await tried()).slice(1)).toEqual(['1.2 day 8 Succeed 150 EUR', '2.1 day 8 Succeed 250 EUR']);
+    await flow.ended();
+  });
+
   test('bills every period that came due in an outage, each with its amount', async () => {
     const { flow, input, reach, tried, set } = await metered({ periods: 3 });
     await reach(-1);
