@@ -11,9 +11,10 @@ export interface Bill extends Partial<ServicePeriod> {
   through?: number;
   /**
    * `paid`: by the payment that it names. `nothing`: its amount is 0. `elsewhere`: billed before the subscription began.
-   * `open`: due, and neither paid nor given up.
+   * `open`: due, and neither paid nor given up. `unknown`: the subscription has ended before anybody knew whether it is
+   * paid.
    */
-  status: 'paid' | 'nothing' | 'unpaid' | 'missed' | 'skipped' | 'elsewhere' | 'open';
+  status: 'paid' | 'nothing' | 'unpaid' | 'unknown' | 'missed' | 'skipped' | 'elsewhere' | 'open';
   amount?: number;
   /** When it was paid or given up, or has passed. */
   at?: string;
@@ -22,6 +23,8 @@ export interface Bill extends Partial<ServicePeriod> {
   paymentId?: string;
   /** Payments that were tried. */
   attempts?: number;
+  /** Nobody has confirmed that the last payment failed: it may have moved money. */
+  confirmed?: false;
   confirmedRisks?: ConfirmedRisk[];
 }
 

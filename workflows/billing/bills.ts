@@ -66,7 +66,7 @@ function elsewhere({ billedThrough, input, opened }: Billing): Bill[] {
   return [{ period: 1, ...(billedThrough > 1 && { through: billedThrough }), ...days, status: 'elsewhere' }];
 }
 
-/** It stays unpaid if the subscription has ended over it. */
+/** It stays unpaid if the subscription has ended over it, unless nobody knows whether it was paid. */
 function openBill(flow: Billing): Bill[] {
   const { open, ended } = flow;
   if (open === undefined || open.step.do === 'nothing') return [];
@@ -75,7 +75,7 @@ function openBill(flow: Billing): Bill[] {
     {
       period,
       ...daysOf(flow, open),
-      status: ended === undefined ? 'open' : 'unpaid',
+      status: ended === undefined ? 'open' : open.step.do === 'block' ? 'unknown' : 'unpaid',
       ...(amountAwaited === undefined && { amount }),
       ...triedOf(flow, open),
     },
@@ -83,7 +83,8 @@ function openBill(flow: Billing): Bill[] {
 }
 
 /** The last payment of a bill. */
-export function triedOf(flow: Billing, open: OpenPeriod): Pick<Bill, 'payment' | 'attempts'> {
-  const { attempts } = open;
-  return { attempts, ...(attempts > 0 && { payment: referenceOf(flow, open) }) };
+export function triedOf(flow: Billing, open: OpenPeriod): Pick<Bill, 'payment' | 'attempts' | 'confirmed'> {
+  const { attempts, last } = open;
+  const doubt = last?.confirmed === false ? { confirmed: false as const } : {};
+  return { attempts, ...(attempts > 0 && { payment: referenceOf(flow, open) }), ...doubt };
 }

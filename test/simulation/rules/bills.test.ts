@@ -86,6 +86,21 @@ describe('the bills of a subscription', () => {
     expect((await preview(5)).bills).toEqual([]);
   });
 
+  test('are not called unpaid where nobody knows it', async () => {
+    const lost = await weekly({ periods: 2 }, { '1.1': { status: 'Pending' } });
+    await lost.reach(0);
+    await time.client.workflow.getHandle(`payment-${lost.flow.reference}.1.1`).terminate();
+    await lost.flow.worksOn();
+    expect(await lost.bills()).toMatchObject([{ period: 1, status: 'open' }]);
+    await lost.flow.command('cancel', { when: 'now' });
+    expect(await lost.bills()).toMatchObject([{ period: 1, status: 'unknown', payment: `${lost.flow.reference}.1.1` }]);
+    const dunning = { retryDays: [1], onGivenUp: 'continue' as const };
+    const faults = { '1.1': { category: 'provider_network_error' } };
+    const unconfirmed = await weekly({ periods: 1, dunning }, faults);
+    await unconfirmed.flow.ended();
+    expect(await unconfirmed.bills()).toMatchObject([{ period: 1, status: 'unpaid', confirmed: false }]);
+  });
+
   test('to come are none after a cancel, and a preview is refused as the command would be', async () => {
     const { flow, reach, preview } = await weekly({ periods: 4 });
     await reach(1);
