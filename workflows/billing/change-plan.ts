@@ -66,6 +66,11 @@ export async function setAmount(flow: Billing, request: SetAmount): Promise<Refu
     giveAmount(flow, open, amount);
     return undefined;
   }
+  // A reset has lost it, and nobody can follow the payment that says it: a person states what that has done.
+  if (open?.period === period && open.step.do === 'block' && open.amount === 0 && amount > 0) {
+    open.amount = amount;
+    return undefined;
+  }
   if (period < next) return { refusal: `period ${period} is billed, due or over already, and keeps its amount` };
   const fault = supplyFault(scheduleOf(flow), request);
   if (fault !== undefined) return invalid(fault);

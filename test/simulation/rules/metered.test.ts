@@ -156,6 +156,21 @@ describe('a metered subscription', () => {
     await flow.command('cancel', { when: 'now' });
   });
 
+  test('is given an amount that a reset has lost, where its payment can not be followed to say it', async () => {
+    const { flow, reach, set, beginAgain, bills } = await metered({ periods: 1 }, { '1.1': { status: 'Pending' } });
+    await set(1, 150);
+    await reach(0);
+    await time.client.workflow.getHandle(`payment-${flow.reference}.1.1`).terminate();
+    await flow.worksOn();
+    await beginAgain();
+    await expect(set(1, 0)).rejects.toMatchObject(failsWith('StateConflict', 'keeps its amount'));
+    await set(1, 150);
+    await expect(set(1, 200)).rejects.toMatchObject(failsWith('StateConflict', 'keeps its amount'));
+    await flow.command('settleManually', { status: 'succeeded', who: 'Ada', why: 'the ledger has it' });
+    expect(await bills()).toMatchObject([{ status: 'paid', amount: 150 }]);
+    await flow.command('cancel', { when: 'now' });
+  });
+
   test('tries a bill that is past due again after an outage, though the next one is due', async () => {
     const { flow, input, reach, tried, set } = await metered({ periods: 2 }, { '1.1': NO_FUNDS });
     await set(1, 150);
