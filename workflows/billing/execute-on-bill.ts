@@ -7,7 +7,6 @@ import { dunningPolicyOf, attemptRefusal } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
 import { refunds } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
-import { referenceOf } from './bills.js';
 import { classifyAttempt, doubtfulOf, endDoubt, limitRefusal, noteDecline } from './classify-attempt.js';
 import { openAhead } from './calendar.js';
 import {

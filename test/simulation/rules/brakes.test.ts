@@ -1,19 +1,16 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { BrakesRequest } from '../../../src/cli/brake-arguments.js';
 import { runBrakes } from '../../../src/cli/brakes.js';
 import type { Engine } from '../../../src/cli/engine.js';
-import type { BrakeRequest } from '../../../src/contract/brakes.js';
 import { atFullCounts } from '../../support/at-full-counts.js';
-import { storedInSkippedTime } from '../../support/cards.js';
 import { loseTask } from '../../support/lost-task.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
-import { beginActions, beginHeld } from '../../support/virtual-flows.js';
+import { beginActions } from '../../support/virtual-flows.js';
 import {
   answers,
   beginFlow,
   DAY,
-  failsWith,
   FLOW_TYPES,
   HOUR,
   inputOf,
@@ -24,27 +21,11 @@ import {
   SECOND,
   sharedTime,
 } from './context.js';
+import { ADA, BRAKED, braking } from './braking.js';
 import { beginWeekly } from './weekly.js';
 
 const time = sharedTime({ billing: true });
-const ADA = { who: 'Ada', why: 'charges twice' };
-const BRAKED = expect.stringMatching(/business unit "default" is braked since 20.*Z by Ada: charges twice/);
-
-async function brake(request: Partial<BrakeRequest> = {}) {
-  const after = await time.holdfast.brakes.brake({ businessUnit: 'default', ...ADA, ...request });
-  await time.simulation.readBrakes();
-  return after;
-}
-
-async function release(businessUnit = 'default') {
-  const after = await time.holdfast.brakes.release({ businessUnit, who: 'Bob', why: 'mended' });
-  await time.simulation.readBrakes();
-  return after;
-}
-
-afterEach(async () => {
-  for (const { businessUnit } of (await time.holdfast.brakes.list()).braked) await release(businessUnit);
-});
+const { brake, release } = braking(time);
 
 describe('a brake', () => {
   test.each(FLOW_TYPES)('ends what comes new at once, with nothing sent: %s', async (type) => {
@@ -149,92 +130,6 @@ describe('a brake', () => {
     await time.startWorker();
     const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
     expect(await flow.outcome()).toMatchObject({ status: 'notExecuted', braked: true });
-  });
-});
-
-describe('a hold of a braked unit', () => {
-  test.each(['capture', 'void'] as const)('ends by its deadline: %s', async (onDeadline) => {
-    const hold = await beginHeld(time, { onDeadline });
-    await brake({ captures: true, refunds: true });
-    expect(await hold.outcome()).toMatchObject({ status: onDeadline === 'capture' ? 'captured' : 'voided' });
-  });
-
-  test('is voided, and captured unless that is named', async () => {
-    const [voided, captured] = [await beginHeld(time), await beginHeld(time)];
-    await brake();
-    expect(await voided.ask('void')).toMatchObject({ status: 'succeeded' });
-    expect(await captured.ask('capture')).toMatchObject({ status: 'succeeded' });
-  });
-
-  test('stays held where captures are named, and is captured after the release', async () => {
-    const hold = await beginHeld(time);
-    await brake({ captures: true });
-    expect(await hold.ask('capture', { commandId: 'one' })).toMatchObject({ status: 'notExecuted', reason: BRAKED });
-    expect(await hold.status()).toMatchObject({ status: 'authorized' });
-    await release();
-    expect(await hold.ask('capture', { commandId: 'two' })).toMatchObject({ status: 'succeeded' });
-    expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
-  });
-});
-
-describe('a hold that is to be captured at once', () => {
-  const begin = async (more: Readonly<Record<string, unknown>> = {}) => {
-    return await beginFlow(time, 'authorizeAndCapture', await inputOf(time, 'authorizeAndCapture', more));
-  };
-
-  test('is captured after the release', async () => {
-    const held = time.hold('createCapture');
-    const flow = await begin();
-    await held.reached;
-    await brake({ captures: true });
-    held.release();
-    await time.passUntil(flow.startedAt + HOUR);
-    expect(await flow.status()).toMatchObject({ status: 'authorized' });
-    await release();
-    await time.passUntil(flow.startedAt + 2 * HOUR);
-    expect(await flow.status()).toMatchObject({ status: 'captured' });
-    expect(time.requests.operations((await flow.status()).paymentId ?? '', 'captures')).toHaveLength(1);
-  });
-
-  test('is left to a person who gives it a command meanwhile, and to its deadline', async () => {
-    const held = time.hold('createCapture');
-    const [flow, late] = [await begin(), await begin({ onDeadline: 'void', captureDeadline: '1 day' })];
-    await held.reached;
-    await brake({ captures: true });
-    held.release();
-    await time.passUntil(flow.startedAt + HOUR);
-    expect(await flow.ask('void')).toMatchObject({ status: 'succeeded' });
-    expect(await late.outcome()).toMatchObject({ status: 'voided', reason: 'deadline' });
-  });
-});
-
-describe('a hold is not given up for a new one that the brake would stop', () => {
-  const HELD = 'authorization Succeed 6000 USD';
-  const RELEASED = 'void Succeed 6000 USD';
-  const reauthorizable = async (more: object = {}) => {
-    const cardOnFile = { entryMode: 'cof_cardholder_initiated_transaction' } as const;
-    return await beginHeld(time, { ...(await storedInSkippedTime(time)), cardOnFile, ...more });
-  };
-
-  test('by a command, which is refused, and the next command is taken', async () => {
-    const hold = await reauthorizable();
-    await brake();
-    await expect(hold.ask('reauthorize', { commandId: 'longer' })).rejects.toMatchObject(
-      failsWith('StateConflict', 'not reauthorized: Not sent: business unit "default" is braked'),
-    );
-    expect(await movements(time, hold.reference)).toEqual([HELD]);
-    expect(await hold.ask('void')).toMatchObject({ status: 'succeeded' });
-    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'command' });
-  });
-
-  test('at its deadline, which is tried again after the release', async () => {
-    const hold = await reauthorizable({ onDeadline: 'reauthorize', captureDeadline: '2 days' });
-    await brake();
-    await time.passUntil(hold.startedAt + 2.1 * DAY);
-    expect(await movements(time, hold.reference)).toEqual([HELD]);
-    await release();
-    await time.passUntil(hold.startedAt + 3 * DAY);
-    expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD]);
   });
 });
 
