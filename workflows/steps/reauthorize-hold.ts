@@ -112,7 +112,8 @@ async function authorizeAgain(
   try {
     const isNew = notes.created === undefined;
     const created = await kept(notes, 'created', () => createPayment(flow, input, undefined, sequence));
-    if ('ended' in created) return isLookedFor ? giveUp(hold, gone, VOIDED_ELSEWHERE) : end(flow, hold, created.ended);
+    if ('ended' in created)
+      return isLookedFor ? giveUp(hold, gone, VOIDED_ELSEWHERE) : end(flow, hold, gone, created.ended);
     ({ payment } = created);
     if (isNew) {
       attachPayment(flow, payment);
@@ -135,7 +136,7 @@ async function authorizeAgain(
     if (error instanceof ApplicationFailure) return giveUp(hold, gone, error.message);
     throw error;
   }
-  if (authorized.status !== 'succeeded') return end(flow, hold, authorized);
+  if (authorized.status !== 'succeeded') return end(flow, hold, gone, authorized);
   answer(flow, hold, authorized);
   return { authorized, payment };
 }
@@ -186,8 +187,12 @@ function entryModeAfter({ cardOnFile }: ParsedAuthorizeInput): LaterEntryMode {
     : 'cof_merchant_initiated_transaction';
 }
 
-/** There is no new hold: the flow ends with the outcome of the new authorization or payment. */
-function end(flow: FlowState, hold: Hold, outcome: FinalStepOutcome): Reauthorized {
+/**
+ * There is no new hold: the flow ends with the outcome of the new authorization or payment. That a brake has stopped it
+ * says that nothing was sent, which is not true of a flow that has held money.
+ */
+function end(flow: FlowState, hold: Hold, gone: HoldOutcome, outcome: FinalStepOutcome): Reauthorized {
+  if (outcome.status === 'notExecuted' && outcome.braked === true) return giveUp(hold, gone, outcome.reason);
   answer(flow, hold, outcome);
   return { ended: outcome as Exclude<FinalStepOutcome, { status: 'succeeded' }> };
 }

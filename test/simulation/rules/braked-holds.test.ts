@@ -92,4 +92,18 @@ describe('a hold is not given up for a new one that the brake would stop', () =>
     await time.passUntil(hold.startedAt + 3 * DAY);
     expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD]);
   });
+
+  test('and where the brake comes when it is gone, the flow ends as it has ended', async () => {
+    const hold = await reauthorizable({ captureDeadline: '3 days' });
+    const next = time.hold('createPayment');
+    const asked = hold.command('reauthorize', { commandId: 'longer' });
+    await next.reached;
+    await brake();
+    next.release();
+    await asked;
+    expect(await hold.outcome()).toMatchObject({
+      status: 'voided',
+      reason: expect.stringMatching(/not reauthorized: .*is braked/),
+    });
+  });
 });
