@@ -9,7 +9,7 @@ const BATCH = 8;
  * A course of events starts several flows: the payment, what is done to it later, cards, bills; and twelve plain payments go
  * on beside it. About so many, each counted once, however often it was reset or has continued as new.
  */
-const FLOWS_OF_EACH = 22;
+const FLOWS_OF_EACH = 20;
 
 export interface CampaignOptions {
   seed: string;

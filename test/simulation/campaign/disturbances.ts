@@ -64,7 +64,7 @@ const DISTURBANCES: readonly (readonly [name: string, share: number, act: Distur
       setTimeout(() => webhooks.deliver('up'), random.int(1_000, 30 * MINUTE_MS));
     },
   ],
-  ['keys refused', 1, ({ faults }, random) => faults.refuseKeys(random.int(1_000, 2 * MINUTE_MS))],
+  ['keys refused', 2, ({ faults }, random) => faults.refuseKeys(random.int(1_000, 2 * MINUTE_MS))],
   [
     'old events sent again',
     3,
