@@ -13,7 +13,8 @@ import { startOf, withEnd } from '../../src/domain/billing-calendar.js';
 import { dunningPolicyOf, givenUp } from '../../src/domain/dunning.js';
 import { keepDays } from './bills.js';
 import { changedPlan, periodAhead, planned } from './calendar.js';
-import { isBilledBeforeReset, wasReset } from './is-started.js';
+import { inResetRun } from '../kit/start-guard.js';
+import { isBilledBeforeReset } from './is-started.js';
 import { giveAmount } from './open-bill.js';
 import { presentAnswer } from './show.js';
 import { type Billing, type CommandAnswer, type OpenPeriod, type Refusal, scheduleOf } from './state.js';
@@ -23,8 +24,8 @@ export async function changePlan(flow: Billing, request: ChangePlan): Promise<Co
   if (flow.cancelAtPeriodEnd === true) return { refusal: 'it is cancelled at the end of the present period' };
   const { plan, first } = await changedPlan(flow, request);
   if (first === undefined) return { refusal: 'no period is left to change: the plan ends before the next one' };
-  // Given again after a reset, it holds from the period that it named: what was due by then has the amount of then.
-  const from = wasReset(flow) ? 1 : first.period;
+  // Given again by a reset, it holds from the period that it named: what was due by then has the amount of then.
+  const from = inResetRun() ? 1 : first.period;
   const faults = amountFaults(scheduleOf(flow), request, first, from);
   if (faults.length > 0) return invalid(faults.join('; '));
   keepDays(flow);
@@ -43,8 +44,8 @@ export async function skipPeriod(flow: Billing, request: SkipPeriod): Promise<Re
   const { period, undo } = request;
   const isAhead = undo !== true && period >= flow.next && period <= flow.next + MOST_AHEAD;
   const at = isAhead ? await periodAhead(flow, period) : undefined;
-  // Given again after a reset, it was in time before.
-  const now = wasReset(flow) ? Number.NEGATIVE_INFINITY : Date.now();
+  // Given again by a reset, it was in time before.
+  const now = inResetRun() ? Number.NEGATIVE_INFINITY : Date.now();
   const refusal = skipFault(scheduleOf(flow), request, at, now);
   if (refusal !== undefined) return { refusal };
   if (isAhead && (await isBilledBeforeReset(flow, period)))

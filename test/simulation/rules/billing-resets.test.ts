@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { declinedFor } from '../../support/subscriptions.js';
 import { resetToEachTask } from '../../support/resets.js';
 import { handedOn, plainPayload } from './handed-on.js';
-import { HOUR, sharedTime } from './context.js';
+import { failsWith, HOUR, sharedTime } from './context.js';
 import { beginWeekly, engineOf, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
@@ -119,3 +119,22 @@ test.each([
     expect(await tried()).toEqual([...onLedger, '3.1 day 2 Succeed 6000 EUR']);
   },
 );
+
+test('what has come due since a reset is neither changed nor skipped', async () => {
+  const { flow, reach, tried, beginAgain } = await weekly({ periods: 5 });
+  await reach(8);
+  await beginAgain();
+  await flow.command('pause');
+  await reach(22);
+  await expect(flow.command('changePlan', { amount: 9_000, fromPeriod: 3 })).rejects.toMatchObject(
+    failsWith('InvalidInput', 'fromPeriod: 3 is billed, due or over already'),
+  );
+  await expect(flow.command('skipPeriod', { period: 4 })).rejects.toMatchObject(
+    failsWith('StateConflict', 'period 4 is due already'),
+  );
+  await flow.command('resume', { missedPeriods: 'billAll' });
+  await reach(29);
+  expect((await tried()).map((line) => line.replace(/ day \d+/, ''))).toEqual(
+    [1, 2, 3, 4, 5].map((period) => `${period}.1 Succeed 6000 EUR`),
+  );
+});
