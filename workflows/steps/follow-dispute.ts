@@ -30,40 +30,62 @@ export function noteDispute(flow: FlowState, knownBy: Dispute['knownBy'], madeBy
 export async function followDispute(flow: FlowState, creator: Creator): Promise<void> {
   const seen = flow.disputeSeen;
   if (seen !== undefined && seen.nextAt <= Date.now()) {
-    const payment = flow.dispute === undefined ? await readPayment(flow) : undefined;
-    const madeBy = creator.workflowId ?? payment?.holdfastWorkflowId;
+    const isKnown = flow.dispute !== undefined && makerOf(flow, creator) !== undefined;
+    const payment = isKnown ? undefined : await readPayment(flow);
+    // What has come during the read says more, or says it later: it is looked into by itself.
+    if (flow.disputeSeen !== seen) return;
+    const madeBy = makerOf(flow, creator);
     const elapsed = Date.now() - seen.since;
+    const isGivenUp = elapsed >= GIVEN_UP_AFTER_MS;
     if (payment?.disputed === true || seen.by === 'statement') noteDispute(flow, seen.by, madeBy);
-    else if (payment !== undefined && elapsed >= LAGS_FOR_MS) ignore(flow, 'disputeNotShown');
     // Nobody says otherwise: a dispute that is told in vain costs less than one that is lost.
-    else if (payment === undefined && elapsed >= GIVEN_UP_AFTER_MS) noteDispute(flow, seen.by, madeBy);
-    else {
+    else if (payment === undefined && isGivenUp) noteDispute(flow, seen.by, madeBy);
+    // A subscription that is not told bills on: whose payment it is must have been read.
+    const isUnread = payment === undefined && madeBy === undefined && !isGivenUp;
+    const mayBeShown = payment === undefined ? !isGivenUp : elapsed < LAGS_FOR_MS;
+    if (flow.dispute === undefined ? mayBeShown : isUnread) {
       flow.disputeSeen = { ...seen, times: seen.times + 1, nextAt: Date.now() + pollDelay(seen.times) };
       return;
     }
+    if (flow.dispute === undefined) ignore(flow, 'disputeNotShown');
     flow.disputeSeen = undefined;
   }
-  await passOn(flow, creator);
+  if (flow.disputeSeen === undefined) await passOn(flow, creator);
+}
+
+/** The flow that has made the payment, as far as this one knows. */
+function makerOf({ madeBy }: FlowState, creator: Creator): string | undefined {
+  return creator.workflowId ?? madeBy;
 }
 
 async function passOn(flow: FlowState, creator: Creator): Promise<void> {
   const { dispute, paymentId = '' } = flow;
   if (dispute === undefined || dispute.passedOn === true) return;
-  const paymentReference = referenceOfWorkflowId(creator.workflowId ?? flow.madeBy ?? '');
+  const paymentReference = referenceOfWorkflowId(makerOf(flow, creator) ?? '');
   const subscription = subscriptionOfAttempt(paymentReference ?? '');
   if (subscription !== undefined && paymentReference !== undefined)
     await telling.tellSubscription({ subscription, paymentId, paymentReference });
   flow.dispute = { ...dispute, passedOn: true };
 }
 
-/** A refund of a disputed payment pays the card holder twice: it needs a second yes. */
+/** A refund of a disputed payment pays the card holder twice: it needs a second yes. Call it after a read. */
 export function refusesDisputed(flow: FlowState, { name, request }: MoneyCommand): Refusal | undefined {
-  if (name !== 'refund' || flow.dispute === undefined || request.confirmDisputed === true) return undefined;
-  const { knownBy, at } = flow.dispute;
+  if (name !== 'refund' || request.confirmDisputed === true) return undefined;
+  const known = sayDisputed(flow);
+  if (known === undefined) return undefined;
   const refusal =
-    `nothing was sent: the payment is disputed (known by ${knownBy} since ${at}), and the card holder may get its money ` +
+    `nothing was sent: the payment ${known}, and the card holder may get its money ` +
     'twice; to refund it all the same give confirmDisputed, who and why, under a new commandId';
   return { refusal, type: FAILURE_TYPES.stateConflict };
+}
+
+/** A dispute that was seen and not looked into yet counts for as long as reads need not show it. */
+function sayDisputed({ dispute, disputeSeen }: FlowState): string | undefined {
+  if (dispute !== undefined) return `is disputed (known by ${dispute.knownBy} since ${dispute.at})`;
+  if (disputeSeen === undefined) return undefined;
+  const { by, since } = disputeSeen;
+  if (by === 'event' && Date.now() - since >= LAGS_FOR_MS) return undefined;
+  return `may be disputed (${by} of ${new Date(since).toISOString()}, which is looked into)`;
 }
 
 async function readPayment(flow: FlowState): Promise<PaymentRecord | undefined> {

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { tellOfDispute } from '../../../src/client/start-actions.js';
+import { paymentActionsWorkflowId } from '../../../src/contract/names.js';
+import { beginActions } from '../../support/virtual-flows.js';
+import { answers, failsWith, HOUR, MINUTE, sharedTime } from './context.js';
+import { flowOf, GRACE, limitedUnit } from './limited-unit.js';
+import { beginWeekly } from './weekly.js';
+
+const time = sharedTime({ billing: true });
+const { charged, newDay, pass } = limitedUnit(time);
+
+const inputOf = (paymentId: string, currency = 'USD') => ({ paymentId, businessUnit: 'default', currency });
+
+test('the word of a statement that comes during a read because of an event is kept, though the service shows nothing', async () => {
+  const { paymentId, actions } = await charged();
+  const read = time.hold('getPayment');
+  await tellOfDispute(time.client, inputOf(paymentId), 'event');
+  await read.reached;
+  await tellOfDispute(time.client, inputOf(paymentId), 'statement');
+  read.release();
+  await pass(2 * HOUR);
+  expect(await time.holdfast.status(flowOf(actions.workflowId))).toMatchObject({ disputed: { knownBy: 'statement' } });
+});
+
+test('a refund that has waited for approval is not sent once a dispute was seen, whatever reads show', async () => {
+  await newDay();
+  for (const seenBy of ['statement', 'event'] as const) {
+    const { actions, paymentId, moved } = await charged();
+    const { answer } = await actions.command('refund', { commandId: 'big', amount: 7_000 });
+    await pass(MINUTE);
+    await tellOfDispute(time.client, inputOf(paymentId), seenBy);
+    await pass(MINUTE);
+    await time.holdfast.approve(flowOf(actions.workflowId), { ...GRACE, commandId: 'big' });
+    await expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'confirmDisputed'));
+    expect(await moved()).toEqual(['charge Succeed 12000 USD']);
+  }
+});
+
+test('a subscription is told of a dispute once it can be read whose payment it is', async () => {
+  const weekly = await beginWeekly(time, { periods: 3 });
+  await weekly.reach(1);
+  const [bill] = await time.sandbox.ledger(`${weekly.flow.reference}.1.1`);
+  const paymentId = bill?.payment_id ?? '';
+  // Opened by the payment's id alone.
+  await beginActions(time, { paymentId, currency: 'EUR' });
+  const fault = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+  await tellOfDispute(time.client, inputOf(paymentId, 'EUR'), 'statement');
+  await pass(HOUR);
+  expect(await time.holdfast.status(flowOf(paymentActionsWorkflowId(paymentId)))).toMatchObject({
+    disputed: { knownBy: 'statement' },
+  });
+  await time.sandbox.removeFault(fault.id);
+  await pass(6 * HOUR);
+  expect(await weekly.flow.status()).toMatchObject({ status: 'paused' });
+  await weekly.flow.command('cancel', { when: 'now' });
+});
