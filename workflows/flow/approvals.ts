@@ -77,5 +77,13 @@ function isSame(earlier: Approved, decision: Approved['decision'], { who, why }:
 }
 
 function isOneOf({ askedBy }: OpenApproval, who: string): boolean {
-  return askedBy !== undefined && askedBy.trim().toLowerCase() === who.trim().toLowerCase();
+  return askedBy !== undefined && bare(askedBy) === bare(who);
+}
+
+/** Case, spaces, invisible characters and other forms of the same letters make no other person. */
+function bare(who: string): string {
+  return who
+    .normalize('NFKC')
+    .replace(/[\s\p{Cf}]/gu, '')
+    .toLowerCase();
 }

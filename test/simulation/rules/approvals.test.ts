@@ -181,3 +181,15 @@ test('the command of the operator finds what waits by the reference of the payme
   await run({ command: 'reject', reference: credit.reference });
   expect(await credit.outcome()).toMatchObject({ status: 'notExecuted' });
 });
+
+test('nobody approves what they have asked for by spelling their name otherwise', async () => {
+  await newDay();
+  const { actions } = await charged();
+  await actions.command('refund', { commandId: 'big', amount: 7_000, who: 'Ada Lovelace' });
+  await pass(MINUTE);
+  for (const who of ['ada  lovelace', 'Ａda Lovelace', 'Ada\u00a0Lovelace', 'Ada\u200b Lovelace', 'AdaLovelace'])
+    await expect(
+      time.holdfast.approve(flowOf(actions.workflowId), { commandId: 'big', who, why: 'x' }),
+      who,
+    ).rejects.toMatchObject({ message: expect.stringContaining('another person') });
+});
