@@ -39,8 +39,9 @@ async function story(flow: FlowState, input: ParsedCreditInput, notes: Notes): P
     const cleared = await kept(notes, 'cleared', () => clearCredit(flow));
     const { refused, approved } = cleared;
     if (refused !== undefined) {
-      // A run or task before this one may have sent it: only reads can tell.
-      if (!inResetRun() && !(await taskWasLost(flow))) return refused;
+      // A run or task before this one may have sent it: only reads can tell. Asked before `inResetRun`: it schedules an
+      // activity, and the history must not depend on whether a reset made this run.
+      if (!(await taskWasLost(flow)) && !inResetRun()) return refused;
       return await executeVoidable(flow, stepOf(flow, input, payment), refused.reason);
     }
     flow.approved ??= approved;

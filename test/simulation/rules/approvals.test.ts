@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { ApprovalRequest } from '../../../src/cli/approval-arguments.js';
 import { decide } from '../../../src/cli/approvals.js';
 import type { Engine } from '../../../src/cli/engine.js';
-import { resetToFirstTask } from '../../support/resets.js';
+import { resetToEachTask, resetToFirstTask } from '../../support/resets.js';
+import type { TestStack } from '../../support/stack.js';
 import { ledgerRows } from '../../support/virtual-flows.js';
 import { beginFlow, DAY, failsWith, HOUR, inputOf, MINUTE, sharedTime } from './context.js';
 import { counterOf, flowOf, GRACE, limitedUnit, UPDATES } from './limited-unit.js';
@@ -192,4 +193,16 @@ test('nobody approves what they have asked for by spelling their name otherwise'
       time.holdfast.approve(flowOf(actions.workflowId), { commandId: 'big', who, why: 'x' }),
       who,
     ).rejects.toMatchObject({ message: expect.stringContaining('another person') });
+});
+
+test('a credit that was rejected ends once more after a reset to any of its tasks', async () => {
+  await newDay();
+  const credit = await beginFlow(time, 'credit', await inputOf(time, 'credit', { amount: 7_000 }));
+  await pass(MINUTE);
+  await time.holdfast.reject(credit.reference, { ...GRACE, commandId: credit.reference });
+  expect(await credit.outcome()).toMatchObject({ status: 'notExecuted' });
+  await resetToEachTask({ temporal: time.client } as TestStack, credit.workflowId, async () => {
+    await pass(3 * DAY);
+    expect(await time.client.workflow.getHandle(credit.workflowId).result()).toMatchObject({ status: 'notExecuted' });
+  });
 });
