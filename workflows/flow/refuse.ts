@@ -53,10 +53,16 @@ export async function inPlace<Answer>(flow: FlowState, answer: () => Promise<Ans
 }
 
 /** Makes room for another command. A forgotten one is refused or handled as new if repeated: it did nothing. */
-export function forgetOldCommands({ commands }: FlowState): void {
+export function forgetOldCommands(flow: Pick<FlowState, 'commands' | 'approvals'>): void {
+  const { commands } = flow;
   const forgettable = [...commands.values()].filter(isForgettable);
-  for (const { commandId } of forgettable.slice(0, Math.max(0, forgettable.length - MOST_FORGETTABLE)))
+  for (const { commandId } of forgettable.slice(0, Math.max(0, forgettable.length - MOST_FORGETTABLE))) {
     commands.delete(commandId);
+    // An approval must not let through another command of the same id, over whatever sum.
+    if (flow.approvals === undefined) continue;
+    const { [commandId]: _forgotten, ...others } = flow.approvals;
+    flow.approvals = others;
+  }
 }
 
 /** An answered decision has had its effect; a refused command has sent nothing. */
