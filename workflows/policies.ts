@@ -150,11 +150,11 @@ export const endpoints = proxyActivities<Pick<NotificationActivities, 'endpoints
   summary: 'Ask who is to be told',
 });
 
-/** Retried until it answers: nothing is sent to a card uncounted. */
+/** Given up after two minutes for a person to be asked: a counter that was terminated stays away until the next day. */
 export const counting = proxyActivities<Pick<PaymentActivities, 'countOutgoing'>>({
   startToCloseTimeout: '45 seconds',
   heartbeatTimeout: NOTICED_AFTER,
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds', maximumAttempts: 8 },
   priority: { priorityKey: CALL_PRIORITIES.command },
   summary: 'Count what the business unit sends to cards',
 });

@@ -42,7 +42,7 @@ export function noteLimits(flow: FlowState, { limitsOutgoing }: { limitsOutgoing
 /** `refused`: another person has said no, or nobody has said anything in time. */
 export interface Cleared {
   refused?: NotExecuted | undefined;
-  /** It has waited for another person: what was read before may be old. */
+  /** It has waited for another person or for the counter: what was read before may be old. */
   waited?: true;
   approved?: FlowState['approved'];
 }
@@ -59,7 +59,9 @@ export async function clearOutgoing(flow: FlowState, sent: Outgoing): Promise<Cl
   return await resumable(flow, 'clearOutgoing', begin, async (notes) => {
     for (;;) {
       if (notes.approval === undefined) {
+        notes.askedAt = Date.now();
         const answer = await count(flow, sent, notes.day);
+        if (Date.now() - notes.askedAt > STAYS_FRESH_MS) notes.waited = true;
         if (answer.counted) return notes.waited === true ? { waited: true } : {};
         open(flow, sent, notes, answer);
       }
@@ -89,7 +91,12 @@ interface Clearing {
   day: string;
   approval?: OpenApproval;
   waited?: true;
+  /** Epoch ms: when the counter was asked. */
+  askedAt?: number;
 }
+
+/** What was read before the counter was asked counts for so long. */
+const STAYS_FRESH_MS = 60_000;
 
 function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
@@ -106,7 +113,7 @@ async function count(flow: FlowState, { operation, key, amount }: Outgoing, day:
       if (tries > 0) publish(flow);
       return answer;
     } catch (error) {
-      // The service has rejected the read of the card, or the worker has another unit: no retry of the activity mends it.
+      // The service rejects the read of the card, the worker has another unit, or the counter can't be reached.
       if (!(error instanceof ActivityFailure)) throw error;
       handleFailedRead(flow, error);
       askOperator(flow, `nothing is sent before it can be counted: ${error.cause?.message ?? error.message}`);
