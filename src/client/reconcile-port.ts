@@ -244,10 +244,13 @@ async function keepFinding(client: Client, finding: Finding): Promise<'fresh' | 
 
 /** Told before it is kept, so that none is lost; once it is kept, the same statement tells of it no more. */
 async function passOnDispute(client: Client, finding: Finding): Promise<void> {
-  const { paymentId, businessUnit, currency, workflowId } = finding;
-  const isOurs = paymentId !== undefined && businessUnit !== undefined && currency !== undefined;
-  if (!isOurs || workflowId === undefined) return;
+  const { paymentId, businessUnit, workflowId } = finding;
+  if (paymentId === undefined || businessUnit === undefined || workflowId === undefined) return;
   if ((await described(client, findingWorkflowId(finding), undefined)) !== undefined) return;
+  const flow = await described(client, workflowId, undefined);
+  // An acquirer may book a chargeback in another currency than the payment's, in which its commands are.
+  const { Currency: currency = finding.currency } = flow === undefined ? {} : attributesOf(flow);
+  if (typeof currency !== 'string') return;
   const paymentReference = referenceOfWorkflowId(workflowId);
   const isCreator = paymentReference !== undefined && workflowId !== paymentActionsWorkflowId(paymentId);
   const input = { paymentId, businessUnit, currency, ...(isCreator && { paymentReference }) };

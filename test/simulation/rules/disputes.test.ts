@@ -123,6 +123,26 @@ test('a statement shows a chargeback whose event was lost: it is found, kept and
   expect(takenOf(told, actions)).toEqual(['payment.disputed']);
 });
 
+test('a chargeback that a statement books in another currency is told to the flow in the currency of its payment', async () => {
+  const { actions, transactionId, reference } = await charged();
+  await time.sandbox.addFault({ action: 'lose_event', path: 'payment.payment.update', reconciliation_id: reference });
+  const { dispute_id: subject } = await time.sandbox.dispute(transactionId);
+  await pass(HOUR);
+  const lines = (await time.sandbox.statement()).split('\n');
+  const booked = lines.map((line) => (line.includes(subject) ? line.replace('"USD"', '"GBP"') : line)).join('\n');
+  const parsed = parseReconcilable(booked, { now: await time.now() });
+  if ('faults' in parsed) throw new Error(parsed.faults.join('\n'));
+  const port = createReconcilePort(time.client);
+  const findings = await reconcileStatement(parsed.statement, port, { windowMs: DAY, now: await time.now() });
+  const found = findings.find((one) => one.kind === 'disputed' && one.subject === subject);
+  expect(found).toMatchObject({ amount: 6_000, currency: 'GBP' });
+  await port.keepFinding(found as (typeof findings)[0]);
+  await pass(MINUTE);
+  expect(await statusOf(actions)).toMatchObject({ currency: 'USD', disputed: { knownBy: 'statement' } });
+  const confirmed = { commandId: 'yes', confirmDisputed: true, ...ADA } as const;
+  expect(await time.holdfast.refund({ payment: reference, ...confirmed })).toMatchObject({ status: 'succeeded' });
+});
+
 describe('a subscription one of whose payments is disputed', () => {
   const disputed = async (overrides: Parameters<typeof beginWeekly>[1]) => {
     const weekly = await beginWeekly(time, overrides);
