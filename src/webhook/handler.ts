@@ -163,8 +163,10 @@ async function deliver(
   try {
     const { sink } = deps;
     const routed = async (): Promise<Taken> => {
+      // First, since it may need no answer of the service: money must not wait for what is known of a dispute.
+      const taken = await route(event, signed, { sink, findOwner, hints });
       if (disputed === true) await passOnDispute(sink, findOwner, event);
-      return await route(event, signed, { sink, findOwner, hints });
+      return taken;
     };
     return await within(deps.deliveryTimeoutMs ?? 5000, routed());
   } catch (err) {

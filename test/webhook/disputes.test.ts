@@ -48,3 +48,10 @@ test('while the service does not say whose payment it is, or Temporal does not t
   harness.sink.disputed = () => Promise.reject(new Error('Temporal is away'));
   expect(await send({ is_chargedback: true })).toBe(503);
 });
+
+test('the flow of a transaction hears of it at once, though the service does not say whose payment it is', async () => {
+  harness.setDetails(() => Promise.reject(new Error('away')));
+  const data = { ...chargeBody().data, is_chargedback: true };
+  expect((await harness.postSigned({ ...chargeBody(), data }, KEY)).status).toBe(503);
+  expect(harness.sink.sent).toHaveLength(1);
+});
