@@ -59,7 +59,7 @@ export async function clearOutgoing(flow: FlowState, sent: Outgoing): Promise<Cl
   return await resumable(flow, 'clearOutgoing', begin, async (notes) => {
     for (;;) {
       if (notes.approval === undefined) {
-        notes.askedAt = Date.now();
+        notes.askedAt ??= Date.now();
         const answer = await count(flow, sent, notes.day);
         if (Date.now() - notes.askedAt > STAYS_FRESH_MS) notes.waited = true;
         if (answer.counted) return notes.waited === true ? { waited: true } : {};
@@ -91,7 +91,7 @@ interface Clearing {
   day: string;
   approval?: OpenApproval;
   waited?: true;
-  /** Epoch ms: when the counter was asked. */
+  /** Epoch ms: when the counter was first asked. */
   askedAt?: number;
 }
 
