@@ -67,14 +67,16 @@ test('a bill whose payment was declined before a reset is tried again with the a
   await flow.command('cancel', { when: 'now' });
 });
 
-test('an amount that is given again after a reset, from a period whose days the plan knows no more, holds from the next one', async () => {
+test('an amount that is given again long after a reset, from a period whose days the plan knows no more, is refused', async () => {
   const { flow, reach, tried, beginAgain } = await weekly({ periods: 4 });
   await reach(1);
   await beginAgain();
   await flow.command('changePlan', { interval: { every: 1, unit: 'day' } });
   await reach(7);
-  const { appliesFrom } = await flow.command('changePlan', { amount: 500, fromPeriod: 1 });
-  expect(appliesFrom).toMatchObject({ period: 3 });
+  await expect(flow.command('changePlan', { amount: 500, fromPeriod: 1 })).rejects.toMatchObject(
+    failsWith('InvalidInput', 'the first one that can change is 3'),
+  );
+  await flow.command('changePlan', { amount: 500 });
   await reach(9);
   expect(await tried()).toEqual([
     '1.1 day 0 Succeed 6000 EUR',

@@ -41,7 +41,8 @@ export async function stockedPool({ api, control }: TestSandbox): Promise<Pool> 
     const path = `/payments/${(await post('/payments', { amount: 6_000, currency: 'EUR' })).id}`;
     await post(`${path}/authorizations`, await method());
     if (turn === 6) await post(`${path}/voids`);
-    if (turn > 6) await post(`${path}/captures`);
+    // Taken money can be disputed.
+    if (turn > 6) pool.add('transactions', (await post(`${path}/captures`)).id);
     if (turn > 7) await post(`${path}/refunds`);
   }
 
