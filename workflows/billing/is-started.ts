@@ -5,7 +5,7 @@ import { billing } from '../policies.js';
 import type { Billing, OpenPeriod } from './state.js';
 
 /** Some run was made by a reset: commands are given again, later than they were, and what they did may be there. */
-export function wasReset({ afterReset }: Billing): boolean {
+function wasReset({ afterReset }: Billing): boolean {
   return afterReset === true || inResetRun();
 }
 

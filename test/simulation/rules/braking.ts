@@ -15,12 +15,10 @@ export function braking(time: SimulatedTime) {
   afterEach(async () => {
     for (const { businessUnit } of (await time.holdfast.brakes.list()).braked) await release(businessUnit);
   });
-  return {
-    release,
-    async brake(request: Partial<BrakeRequest> = {}) {
-      const after = await time.holdfast.brakes.brake({ businessUnit: 'default', ...ADA, ...request });
-      await time.simulation.readBrakes();
-      return after;
-    },
+  const brake = async (request: Partial<BrakeRequest> = {}) => {
+    const after = await time.holdfast.brakes.brake({ businessUnit: 'default', ...ADA, ...request });
+    await time.simulation.readBrakes();
+    return after;
   };
+  return { brake, release };
 }
