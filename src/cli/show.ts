@@ -89,7 +89,7 @@ function linkTo(uiUrl: string, namespace: string, { workflowId, runId }: Workflo
 export function subscriptionFields({ subscription, currency }: FlowDetails): [string, string | undefined][] {
   if (subscription === undefined) return [];
   const { card, nextBill, open, lastBilled, cancelAtPeriodEnd } = subscription;
-  const { billedPeriods, unpaidPeriods, missedPeriods, billedThrough } = subscription;
+  const { billedPeriods, unpaidPeriods, missedPeriods, skippedPeriods = 0, billedThrough } = subscription;
   const money = (amount: number): string =>
     moneyOf({ amount, ...(currency !== undefined && { currency }) }) ?? String(amount);
   const paid =
@@ -101,7 +101,7 @@ export function subscriptionFields({ subscription, currency }: FlowDetails): [st
     ['last billed', paid && `${paid} at ${time(lastBilled.billedAt)} UTC`],
     [
       'periods',
-      `${billedPeriods} billed, ${unpaidPeriods} unpaid, ${missedPeriods} missed, ${subscription.skippedPeriods ?? 0} skipped`,
+      `${billedPeriods} billed, ${unpaidPeriods} unpaid, ${missedPeriods} missed${skippedPeriods === 0 ? '' : `, ${skippedPeriods} skipped`}`,
     ],
     ['billed before', billedThrough === undefined ? undefined : `periods 1 to ${billedThrough}`],
     ['ends', cancelAtPeriodEnd ? 'with the present period' : undefined],
