@@ -43,8 +43,7 @@ interface Chosen {
 /**
  * The next subscriptions by their workflow ids: lists promise no order, and whoever continues as new meanwhile would come
  * twice or never. An attempt after this one asks the same ones again, which acts once: whoever has taken the command may
- * not be listed any more. Where it is cancelled, or its worker
- * stops, it returns what it has.
+ * not be listed any more. Where it is cancelled, or its worker stops, it returns what it has.
  */
 async function bulkSlice(deps: BulkDeps, call: BulkSliceCall): Promise<BulkSlice> {
   const { bulk } = deps;

@@ -3,7 +3,7 @@ import { hashOf } from '../src/contract/idempotency.js';
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import type { CountOutgoing, OutgoingAnswer, OutgoingCall } from '../src/contract/outgoing.js';
 import type { PaymentRecord } from '../src/contract/records.js';
-import { overInWords, overPerCall } from '../src/domain/outgoing.js';
+import { dayOf, overInWords, overPerCall } from '../src/domain/outgoing.js';
 import { type ActivityDeps, knownUnits, orNothing, readCall } from './read-call.js';
 
 /** Hex digits of a key's hash: a day of 30,000 keys carries them from run to run. */
@@ -43,7 +43,7 @@ export async function countOutgoing(deps: ActivityDeps, call: OutgoingCall): Pro
   const { engine } = deps;
   const ofItsDay = await engine.countOutgoing({ businessUnit, day }, asked);
   // A call that has waited so long for the counter is sent today.
-  const today = new Date(deps.now()).toISOString().slice(0, 10);
+  const today = dayOf(deps.now());
   const answer = ofItsDay === 'dayIsOver' ? await engine.countOutgoing({ businessUnit, day: today }, asked) : ofItsDay;
   if (answer === 'dayIsOver')
     throw new Error(`The flow that counts what "${businessUnit}" sends on ${today} has ended`);

@@ -10,6 +10,11 @@ export interface DaySums {
   readonly keys: Map<string, number>;
 }
 
+/** The day in UTC of epoch ms, as `YYYY-MM-DD`: in its sums what is sent then counts. */
+export function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
 /** The keys of a day are carried from run to run: there is no room for more. */
 const MOST_A_DAY = 30_000;
 

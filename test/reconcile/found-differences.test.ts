@@ -1,53 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { FlowFacts } from '../../src/contract/reconcile.js';
-import { TRANSACTION_KINDS, type TransactionKind } from '../../src/contract/records.js';
+import { TRANSACTION_KINDS } from '../../src/contract/records.js';
 import type { Row } from '../../src/domain/reconcile/match.js';
 import { reconcileStatement } from '../../src/domain/reconcile/reconcile.js';
 import { action, DAY, flow, NOW, portOf, row, THEN } from './in-memory-port.js';
-
-interface More {
-  known?: Record<string, string[]>;
-  covers?: { from: number; until: number };
-  kinds?: TransactionKind[];
-  units?: string[];
-}
-
-async function found(rows: Row[], flows: FlowFacts[], more: More = {}): Promise<string[]> {
-  const { known, covers = { from: THEN - DAY, until: NOW }, kinds = [...TRANSACTION_KINDS], units } = more;
-  const statement = {
-    chargebacks: [],
-    rows,
-    covers,
-    kinds: new Set(kinds),
-    units: units && new Set(units),
-  };
-  const findings = await reconcileStatement(statement, portOf(flows, known), { windowMs: DAY, now: NOW });
-  return findings.map(({ kind, subject }) => `${kind} ${subject}`);
-}
-
-const open = (change: Partial<FlowFacts> = {}): FlowFacts => {
-  const { closedAt: _closed, ...rest } = flow({ state: 'open', status: 'pending', ...change });
-  return rest;
-};
-const hold = (result: object, change: Partial<FlowFacts> = {}): FlowFacts =>
-  flow({ type: WORKFLOW_TYPES.authorizeAndCapture, ...change }, { authorizationId: 'auth-1', ...result });
-const actions = (list: object[], change: Partial<FlowFacts> = {}): FlowFacts => ({
-  workflowId: 'payment-actions-pay-1',
-  type: WORKFLOW_TYPES.paymentActions,
-  state: 'ended',
-  status: 'idle',
-  paymentId: 'pay-1',
-  currency: 'USD',
-  startedAt: THEN,
-  ...(change.state !== 'open' && { closedAt: THEN, result: { status: 'idle', paymentId: 'pay-1', actions: list } }),
-  ...change,
-});
-const auth = (change: Partial<Row> = {}): Row => row({ kind: 'authorization', transactionId: 'auth-1', ...change });
-const capture = (id: string, amount: number, change: Partial<Row> = {}): Row =>
-  row({ kind: 'capture', transactionId: id, amount, ...change });
-const refund = (id: string, amount: number, change: Partial<Row> = {}): Row =>
-  row({ kind: 'refund', transactionId: id, amount, ...change });
+import { actions, auth, capture, found, hold, type More, open, refund } from './found.js';
 
 describe('every difference is found, by its kind', () => {
   test.each<[string, string[], Row[], FlowFacts[], More?]>([

@@ -3,6 +3,7 @@ import type { Approved } from '../../src/contract/messages.js';
 import type { NotExecuted } from '../../src/contract/outcome.js';
 import type { OpenApproval } from '../../src/contract/outgoing.js';
 import { showMoney } from '../../src/domain/money.js';
+import { dayOf } from '../../src/domain/outgoing.js';
 import { decisionOf, forgetDecision } from '../flow/approvals.js';
 import { resumable } from '../flow/continue.js';
 import { enter } from '../flow/explain.js';
@@ -97,10 +98,6 @@ interface Clearing {
 
 /** What was read before the counter was asked counts for so long. */
 const STAYS_FRESH_MS = 60_000;
-
-function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
-}
 
 async function count(flow: FlowState, { operation, key, amount }: Outgoing, day: string, approved = false) {
   flow.inLocalTry = false;
