@@ -110,9 +110,9 @@ export const delivery = proxyActivities<Pick<PaymentActivities, 'deliverEvent'>>
   summary: 'Look for the flow of this event',
 });
 
-/** The billing calendar: arithmetic in the same process. */
+/** The billing calendar, and the worker's configuration: nothing that leaves the process. */
 export const calendar = proxyLocalActivities<
-  Pick<BillingActivities, 'planBilling' | 'judgeAttempt' | 'resumeBill' | 'changePlan'>
+  Pick<BillingActivities, 'planBilling' | 'judgeAttempt' | 'resumeBill' | 'changePlan' | 'checkNotify'>
 >({
   startToCloseTimeout: '10 seconds',
   summary: 'Ask the calendar',

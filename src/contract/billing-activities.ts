@@ -15,6 +15,8 @@ export interface BillingActivities {
   judgeAttempt(call: ClassifyAttemptCall): Promise<ClassifiedAttempt>;
   resumeBill(call: ResumeBillCall): Promise<DunningDecision>;
   changePlan(call: ChangePlanCall): Promise<ChangedPlan>;
+  /** Why nothing could be sent to the address; empty if it can. */
+  checkNotify(call: CheckNotifyCall): Promise<{ faults: string[] }>;
   /** State of an attempt whose flow was started by another run. */
   readAttempt(workflowId: string): Promise<FlowReading>;
   refundBill(call: RefundOfPayment): Promise<RefundReading>;
@@ -26,6 +28,11 @@ export interface OpenSubscriptionCall {
 }
 /** All faults at once, including those of calendar, card and customer. */
 export type OpenedSubscription = { faults: string[] } | { last4Digits?: string; notifies?: true };
+
+interface CheckNotifyCall {
+  businessUnit: string;
+  url: string;
+}
 
 export interface PlanBillingCall {
   plan: BillingPlan;

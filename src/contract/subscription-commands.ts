@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { freeText } from './card-data.js';
-import { amountSchema, currencySchema, instantSchema, uuidSchema } from './fields.js';
+import { amountSchema, currencySchema, instantSchema, notifySchema, uuidSchema } from './fields.js';
 import { requirePerson } from './disputes.js';
 import type { FinalStepOutcome, Unknown } from './outcome.js';
 import { type InputOf, SharedSchema } from './shared-schema.js';
@@ -120,6 +120,8 @@ export const changeTermsSchema = new SharedSchema(
       missedPeriods: z.enum(MISSED_PERIODS).optional(),
       statementSoftDescriptor: z.string().min(1).max(255).optional(),
       notices: noticesSchema.zod.optional(),
+      /** Who is told, in place of the address before; endpoints of the business unit stay. */
+      notify: notifySchema.zod.optional(),
       /** In place of all that was noted before. */
       metadata: metadataSchema.zod.optional(),
       /** Ends after this many periods, in place of any earlier end. */
@@ -134,7 +136,7 @@ export const changeTermsSchema = new SharedSchema(
       ({ commandId: _id, who: _who, why: _why, ...terms }) => Object.values(terms).some((term) => term !== undefined),
       {
         error:
-          'changes nothing: give dunning, missedPeriods, statementSoftDescriptor, notices, metadata, periods or endsOn',
+          'changes nothing: give dunning, missedPeriods, statementSoftDescriptor, notices, notify, metadata, periods or endsOn',
       },
     ),
 );

@@ -15,6 +15,7 @@ import {
   cancelSubscriptionSchema,
   changeCardSchema,
   changePlanSchema,
+  changeTermsSchema,
   pauseSchema,
   refundPeriodSchema,
   resumeSchema,
@@ -134,6 +135,14 @@ export const SUBSCRIPTION_COMMANDS = {
       { amount: 1_299 },
       { amount: 1_499, fromPeriod: 13, who: 'ada', why: 'announced in May' },
       { commandId: 'yearly', interval: { every: 1, unit: 'year' }, billAt: '12:00' },
+    ],
+  },
+  'change-terms-command': {
+    schema: changeTermsSchema.zod,
+    description: 'Argument of update "changeTerms": what is neither card nor plan, from now on.',
+    examples: [
+      { dunning: { retryDays: [2, 5], onGivenUp: 'pause' } },
+      { commandId: 'moved', notify: { url: 'https://shop.example/hooks' }, who: 'ada', why: 'new shop' },
     ],
   },
   'skip-period-command': {

@@ -92,6 +92,12 @@ export async function changedPlan(flow: Billing, { interval, billAt }: ChangePla
   return await asked(flow, () => calendar.changePlan({ plan, from, now, interval, billAt }));
 }
 
+/** Why nothing could be sent to the address. */
+export async function notifyFaults(flow: Billing, url: string): Promise<string[]> {
+  const { businessUnit } = flow;
+  return (await asked(flow, () => calendar.checkNotify({ businessUnit, url }))).faults;
+}
+
 /** Handlers don't answer during a local activity: the answer could be lost with the task. */
 async function asked<Answer>(flow: Billing, call: () => Promise<Answer>): Promise<Answer> {
   flow.inLocalTry = true;

@@ -12,7 +12,7 @@ import {
 import { startOf, withEnd } from '../../src/domain/billing-calendar.js';
 import { dunningPolicyOf, givenUp } from '../../src/domain/dunning.js';
 import { keepDays } from './bills.js';
-import { changedPlan, periodAhead, planned } from './calendar.js';
+import { changedPlan, notifyFaults, periodAhead, planned } from './calendar.js';
 import { inResetRun } from '../kit/start-guard.js';
 import { isBilledBeforeReset } from './is-started.js';
 import { giveAmount } from './open-bill.js';
@@ -94,11 +94,13 @@ function invalid(refusal: string): Refusal {
 
 /** What was billed or tried before stays as it is. */
 export async function changeTerms(flow: Billing, request: ChangeTerms): Promise<Refusal | undefined> {
-  const { dunning, missedPeriods, statementSoftDescriptor, notices, metadata, periods, endsOn } = request;
+  const { dunning, missedPeriods, statementSoftDescriptor, notices, notify, metadata, periods, endsOn } = request;
+  const unusable = notify === undefined ? [] : await notifyFaults(flow, notify.url);
   if (flow.cancelAtPeriodEnd === true && (periods !== undefined || endsOn !== undefined))
     return { refusal: 'it is cancelled at the end of the present period' };
-  const faults = subscriptionConflicts({ interval: flow.plan.interval, dunning });
-  if (faults.length > 0) return { refusal: faults.map(sayConflict).join('; '), type: FAILURE_TYPES.invalidInput };
+  const conflicts = subscriptionConflicts({ interval: flow.plan.interval, dunning }).map(sayConflict);
+  const faults = [...conflicts, ...unusable];
+  if (faults.length > 0) return invalid(faults.join('; '));
   const closed = flow.next - 1;
   if (periods !== undefined && periods < closed)
     return {
@@ -120,6 +122,7 @@ export async function changeTerms(flow: Billing, request: ChangeTerms): Promise<
     ...(metadata !== undefined && { metadata }),
   };
   flow.input = { ...flow.input, ...flow.terms };
+  if (notify !== undefined) Object.assign(flow.outbox, { wanted: true, url: notify.url });
   if (periods !== undefined || endsOn !== undefined) {
     flow.plan = withEnd(flow.plan, {
       ...(periods !== undefined && { periods }),

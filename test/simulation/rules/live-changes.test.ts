@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { declinedFor, inRome, later } from '../../support/subscriptions.js';
 import { DAY, failsWith, HOUR, sharedTime } from './context.js';
+import { listenToAll, MERCHANT, takenOf } from './told.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
@@ -127,5 +128,26 @@ describe('terms that change while it runs', () => {
       failsWith('InvalidInput', 'dunning.retryDays.1: 2 does not come after 3'),
     );
     await expect(flow.command('changeTerms', {})).rejects.toMatchObject(failsWith('InvalidInput', 'changes nothing'));
+  });
+
+  test('send what comes next to another address, in later runs too, and refuse one that nothing may be sent to', async () => {
+    const all = listenToAll(time);
+    const [old, next] = [`${MERCHANT}/old`, `${MERCHANT}/new`];
+    const { flow, reach } = await weekly({ periods: 3, notify: { url: old } });
+    await reach(1);
+    const elsewhere = { notify: { url: 'https://elsewhere.example/hook' }, dunning: { retryDays: [3, 2] } };
+    await expect(flow.command('changeTerms', elsewhere)).rejects.toMatchObject({
+      cause: {
+        type: 'InvalidInput',
+        message: expect.stringMatching(/retryDays\.1: .*; notify\.url: .* elsewhere\.example/),
+      },
+    });
+    await flow.command('changeTerms', { notify: { url: next } });
+    await reach(15);
+    await flow.command('cancel', { when: 'now' });
+    await time.passUntil((await time.now()) + HOUR);
+    const billed = 'subscription.billed';
+    expect(takenOf(all, flow.workflowId, '/old')).toEqual([billed]);
+    expect(takenOf(all, flow.workflowId, '/new')).toEqual([billed, billed, 'subscription.ended']);
   });
 });
