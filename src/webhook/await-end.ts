@@ -1,10 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { LRUCache } from 'lru-cache';
 import type { EventSink } from '../contract/engine-port.js';
 import type { TransactionEvent } from '../contract/messages.js';
 import { paymentActionsWorkflowId, referenceOfWorkflowId } from '../contract/names.js';
 import type { RouteHints } from '../domain/event-routes.js';
-import { atMost } from './bounded.js';
+import { Recent } from './bounded.js';
 
 const MOST_WAITING = 1_000;
 /** Flows that an event has waited for in vain: they pend, or hold money, and their later events wait no more. */
@@ -38,7 +37,7 @@ export function createAwaitEnd({ sink, findFlow, waitMs, stopping, count }: Awai
   let waiting = 0;
   // A hint only: a service that sends the events of a payment in order would hold back the one that ends its flow behind
   // each that waits.
-  const longer = new LRUCache<string, true>(atMost(REMEMBERED_FLOWS));
+  const longer = new Recent<string, true>(REMEMBERED_FLOWS);
   const underWay = new Map<string, ReturnType<EventSink['awaitEnd']>>();
 
   // The events of one payment come together: one question serves all that wait while it is under way, and none later.
@@ -51,7 +50,7 @@ export function createAwaitEnd({ sink, findFlow, waitMs, stopping, count }: Awai
   };
 
   const wait = async (workflowId: string): Promise<Waited> => {
-    if (longer.has(workflowId)) return { first: workflowId };
+    if (longer.get(workflowId) === true) return { first: workflowId };
     const ended = await askOnce(workflowId);
     if (ended === undefined) longer.set(workflowId, true);
     count(ended !== undefined ? 'ended' : stopping?.aborted === true ? 'released' : 'open');

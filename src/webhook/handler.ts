@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { type EventSink, LONGEST_WAIT_MS } from '../contract/engine-port.js';
 import type { TransactionEvent } from '../contract/messages.js';
 import type { RouteHints } from '../domain/event-routes.js';
@@ -20,7 +19,7 @@ import { senderCheck } from '../security/senders.js';
 import { traced } from './trace.js';
 import { createUnsignedLimit } from './legacy.js';
 import { createPlaces } from './places.js';
-import { atMost } from './bounded.js';
+import { Recent } from './bounded.js';
 import { createAwaitEnd, PAYMENT_UPDATE } from './await-end.js';
 
 export type { WebhookLogger, WebhookResponse } from './answers.js';
@@ -86,7 +85,7 @@ export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
   const reject = rejecter(metrics, logger);
   const findOwner = createPaymentOwners(deps.paymentDetails, deps.lookUpTimeoutMs);
   const withinLimit = createUnsignedLimit();
-  const seen = new LRUCache<string, true>(atMost(REMEMBERED_EVENTS));
+  const seen = new Recent<string, true>(REMEMBERED_EVENTS);
   const flows = createFirstFlows();
   const waitMs = deps.waitForEndMs ?? LONGEST_WAIT_MS;
   if (!(waitMs >= 0 && waitMs <= LONGEST_WAIT_MS))
@@ -105,8 +104,7 @@ export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
     const { event } = proven;
     // No flow has a use for the news that a payment was created: nothing has been done to it yet.
     if (event === undefined || event.eventType === PAYMENT_CREATED) return { result: 'unrouted' };
-    if (proven.signed && deps.remembersFlows !== false) flows.note(event);
-    const first = proven.signed ? flows.of(event) : undefined;
+    const first = proven.signed ? flows.of(event, { note: deps.remembersFlows !== false }) : undefined;
     const waited = proven.signed ? await awaitEnd(event) : {};
     const hints = { ...(first !== undefined && { first }), ...waited };
     const giveBack = takePlace(event.businessUnit);

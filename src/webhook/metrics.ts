@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance } from 'fastify';
-import { Counter, Histogram, type LabelValues, type Registry } from 'prom-client';
+import { Counter, type CounterConfiguration, Histogram, type Registry } from 'prom-client';
 import type { WaitEnd } from './await-end.js';
 import { type Rejection, REJECTION_STATUS } from './read-request.js';
 import type { UnusableField } from './transaction-event.js';
@@ -37,7 +37,7 @@ const KNOWN_VERSIONS: ReadonlySet<string> = new Set(['1.0.0', '1.0.1', '1.2.0', 
 /** Registers the handler's metrics in `registry`. Throws when they are already registered. */
 export function createWebhookMetrics(registry: Registry): WebhookMetrics {
   const registers = [registry];
-  const received = new Counter({
+  const countReceived = counted({
     name: 'holdfast_webhook_received_total',
     help: 'Requests to the webhook address, whatever became of them, by type and version as their headers say',
     labelNames: ['type', 'version'],
@@ -49,13 +49,13 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
     labelNames: ['reason'],
     registers,
   });
-  const verified = new Counter({
+  const countVerified = counted({
     name: 'holdfast_webhook_verified_total',
     help: 'Events that were believed, by type, version and the key that signed them (current, previous, none)',
     labelNames: ['type', 'version', 'key'],
     registers,
   });
-  const keys = new Counter({
+  const countKeyed = counted({
     name: 'holdfast_webhook_key_uses_total',
     help: 'Events by business unit and key that signed them: current, previous-1 for the first of previousPrivateKeys...',
     labelNames: ['business_unit', 'key'],
@@ -79,7 +79,7 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
     labelNames: ['end'],
     registers,
   });
-  const events = new Counter({
+  const countFinished = counted({
     name: 'holdfast_webhook_events_total',
     help: 'Verified events by what became of them, type and version',
     labelNames: ['result', 'type', 'version'],
@@ -100,18 +100,13 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
   });
   // An increase is not seen of a series that begins with its first event.
   for (const reason of [...Object.keys(REJECTION_STATUS), 'cutOff', 'error']) rejected.inc({ reason }, 0);
-  const receivedOf = seriesOf(received);
-  const verifiedOf = seriesOf(verified);
-  const keyOf = seriesOf(keys);
-  const eventsOf = seriesOf(events);
-  const durationOf = seriesOf(duration);
   return {
-    received: ({ 'event-type': eventType, version }) => receivedOf(labels(eventType, version)).inc(),
+    received: ({ 'event-type': eventType, version }) => countReceived(labels(eventType, version)),
     rejected: (reason) => rejected.inc({ reason }),
     verified: ({ eventType, version, unit, keyIndex, created }) => {
-      verifiedOf({ ...labels(eventType, version), key: keyClass(keyIndex) }).inc();
+      countVerified({ ...labels(eventType, version), key: keyClass(keyIndex) });
       if (keyIndex !== undefined)
-        keyOf({ business_unit: unit, key: keyIndex === 0 ? 'current' : `previous-${keyIndex}` }).inc();
+        countKeyed({ business_unit: unit, key: keyIndex === 0 ? 'current' : `previous-${keyIndex}` });
       const age = (Date.now() - Date.parse(created)) / 1000;
       // The age is negative if the service's clock is ahead of ours.
       if (Number.isFinite(age)) lag.observe(Math.max(0, age));
@@ -120,22 +115,30 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
     unusable: (field) => unusable.inc({ field }),
     waited: (end) => waited.inc({ end }),
     finished: ({ eventType, version, result, seconds }) => {
-      eventsOf({ ...labels(eventType, version), result }).inc();
-      durationOf({ result }).observe(seconds);
+      countFinished({ ...labels(eventType, version), result });
+      duration.observe({ result }, seconds);
     },
   };
 }
 
-/** Caches series, because looking one up costs more than counting. Only for labels from closed lists. */
-function seriesOf<Labels extends string, Series>(metric: {
-  labels(values: LabelValues<Labels>): Series;
-}): (values: LabelValues<Labels>) => Series {
-  const known = new Map<string, Series>();
+/**
+ * A counter that is brought up to date whenever it is read, because each change of one costs more than all else that
+ * happens to most events. Only for labels from closed lists.
+ */
+function counted<Label extends string>(config: CounterConfiguration<Label>): (values: Record<Label, string>) => void {
+  const uncounted = new Map<string, { values: Record<Label, string>; count: number }>();
+  new Counter<Label>({
+    ...config,
+    collect() {
+      for (const { values, count } of uncounted.values()) this.inc(values, count);
+      uncounted.clear();
+    },
+  });
   return (values) => {
     const key = Object.values(values).join(' ');
-    let series = known.get(key);
-    if (series === undefined) known.set(key, (series = metric.labels(values)));
-    return series;
+    const known = uncounted.get(key);
+    if (known === undefined) uncounted.set(key, { values, count: 1 });
+    else known.count += 1;
   };
 }
 

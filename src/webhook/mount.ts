@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyInstance, FastifyPluginCallback, onRequestAsyncHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyPluginCallback, onRequestHookHandler } from 'fastify';
 import type { WebhookHandler, WebhookResponse } from './handler.js';
 import type { WebhookMetrics } from './metrics.js';
 import { MAX_BODY_BYTES } from './read-request.js';
@@ -32,9 +32,10 @@ export const webhookPlugin: FastifyPluginCallback<WebhookPluginOptions> = (app, 
     logger.error({ err: error }, 'A webhook request failed');
     return reply.code(500).send({ error: 'send it again' });
   });
-  const onRequest: onRequestAsyncHookHandler = async ({ headers, ip }, reply) => {
+  const onRequest: onRequestHookHandler = ({ headers, ip }, reply, next) => {
     const refused = handler.refusal?.({ headers, sender: ip });
-    if (refused !== undefined) await reply.code(refused.status).headers(refused.headers).send(refused.body);
+    if (refused === undefined) next();
+    else void reply.code(refused.status).headers(refused.headers).send(refused.body);
   };
   app.post(path, { bodyLimit: MAX_BODY_BYTES, onRequest }, async (request, reply) => {
     const rawBody = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);

@@ -180,13 +180,21 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 function parseBody(rawBody: Buffer): Record<string, unknown> | undefined {
   try {
     const text = UTF_8.decode(rawBody);
-    if (nestsDeeperThan(text, MAX_DEPTH)) return undefined;
+    if (mayNestDeeperThan(text, MAX_DEPTH) && nestsDeeperThan(text, MAX_DEPTH)) return undefined;
     const body: unknown = JSON.parse(text);
     if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
     return body as Record<string, unknown>;
   } catch {
     return undefined;
   }
+}
+
+/** Nothing nests deeper than it has opening brackets, and nearly every body has few. */
+function mayNestDeeperThan(json: string, limit: number): boolean {
+  let opened = 0;
+  for (const bracket of ['{', '['])
+    for (let at = json.indexOf(bracket); at >= 0 && opened <= limit; at = json.indexOf(bracket, at + 1)) opened += 1;
+  return opened > limit;
 }
 
 const [QUOTE, BACKSLASH] = [34, 92];

@@ -12,7 +12,7 @@ import {
   routesOf,
 } from '../domain/event-routes.js';
 import { PAYMENT_UPDATE } from './await-end.js';
-import { atMost } from './bounded.js';
+import { atMost, Recent } from './bounded.js';
 import type { EventResult } from './metrics.js';
 
 export interface Routed {
@@ -93,24 +93,24 @@ export function createPaymentOwners(details: PaymentDetails, timeoutMs = 1000): 
 
 /** The flow that created a payment, as far as this handler knows it: the place to ask first, and never an answer. */
 export interface FirstFlows {
-  /** Only signed events may be noted. */
-  note(event: TransactionEvent): void;
-  of(event: TransactionEvent): string | undefined;
+  /** `note`: it is remembered. Only signed events may be noted. */
+  of(event: TransactionEvent, options?: { note: boolean }): string | undefined;
 }
 
 /** Remembers which flow the first operation of a payment named, for events of the payment itself, which name none. */
 export function createFirstFlows(): FirstFlows {
-  const flows = new LRUCache<string, string>(atMost(REMEMBERED_PAYMENTS));
+  const flows = new Recent<string, string>(REMEMBERED_PAYMENTS);
   const keyOf = ({ businessUnit, paymentId }: TransactionEvent): string => `${businessUnit} ${paymentId}`;
   const named = (event: TransactionEvent): string | undefined => {
     const [first] = routesOf(event);
     return first === paymentActionsWorkflowId(event.paymentId) ? undefined : first;
   };
   return {
-    note(event) {
-      const first = event.trusted ? named(event) : undefined;
-      if (first !== undefined) flows.set(keyOf(event), first);
+    of(event, { note } = { note: false }) {
+      const first = named(event);
+      if (first === undefined) return event.eventType === PAYMENT_UPDATE ? flows.get(keyOf(event)) : undefined;
+      if (note && event.trusted) flows.set(keyOf(event), first);
+      return first;
     },
-    of: (event) => named(event) ?? (event.eventType === PAYMENT_UPDATE ? flows.get(keyOf(event)) : undefined),
   };
 }

@@ -33,7 +33,7 @@ export async function traced<T extends TracedEnd>(
     .startSpan('webhook event', { kind: SpanKind.CONSUMER, attributes }, parentOf(headers));
   try {
     const inSpan = trace.setSpan(context.active(), span);
-    const taken = await context.with(inSpan, () => take({ ...proven, event: event && { ...event, ...carried(span) } }));
+    const taken = await context.with(inSpan, () => take(carrying(span, proven)));
     span.setAttribute('holdfast.result', taken.result);
     if (taken.workflowId !== undefined) span.setAttribute('holdfast.workflow_id', taken.workflowId);
     if (taken.reason !== undefined) span.setAttribute('holdfast.reason', taken.reason);
@@ -50,9 +50,11 @@ function parentOf(headers: WebhookRequest['headers']): Context {
   return trace.getSpan(active) === undefined ? propagation.extract(active, headers) : active;
 }
 
-/** `traceparent` as in W3C Trace Context, version 00. */
-function carried(span: Span): { traceparent?: string } {
+/** The event with the span's `traceparent` as in W3C Trace Context, version 00. */
+function carrying(span: Span, proven: ProvenEvent): ProvenEvent {
+  const { event } = proven;
+  if (event === undefined || !span.isRecording()) return proven;
   const { traceId, spanId, traceFlags } = span.spanContext();
-  if (!span.isRecording()) return {};
-  return { traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}` };
+  const traceparent = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+  return { ...proven, event: { ...event, traceparent } };
 }

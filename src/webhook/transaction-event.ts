@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { amountSchema, currencySchema } from '../contract/fields.js';
 import type { TransactionEvent } from '../contract/messages.js';
 import { TRANSACTION_STATUSES, type TransactionStatus } from '../contract/statuses.js';
@@ -58,7 +58,7 @@ export function readEvent(values: readonly string[], businessUnit: string): Read
   };
   if (eventType === undefined || paymentId === undefined) return { event: undefined, unusable, created };
   const event: TransactionEvent = {
-    hash: createHash('sha256').update(text, 'utf8').digest('hex'),
+    hash: hash('sha256', text, 'hex'),
     ...(eventId !== undefined && { eventId }),
     eventType,
     created,
@@ -87,7 +87,9 @@ function readCurrency(text: string): string | undefined {
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 function withoutAbsent<T extends object>(fields: T): Present<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, found]) => found !== undefined)) as Present<T>;
+  const present: Partial<T> = {};
+  for (const name in fields) if (fields[name] !== undefined) present[name] = fields[name];
+  return present as Present<T>;
 }
 
 /** An event of either generation, after every check. */

@@ -157,9 +157,10 @@ describe('what cannot be read', () => {
   const withDeepField = (depth: number) =>
     Buffer.from(good().replace(/}$/, `,"deep":${'['.repeat(depth)}${']'.repeat(depth)}}`));
 
-  test('is not JSON nested 64 deep, nor brackets within a text', async () => {
+  test('is not JSON nested 64 deep, nor brackets within a text or beside each other', async () => {
     const brackets = good().replace('DECLINED', `\\"${'['.repeat(1000)}`);
-    for (const body of [withDeepField(63), brackets]) {
+    const beside = Buffer.from(good().replace(/}$/, `,"wide":[${'{},[],'.repeat(100)}0]}`));
+    for (const body of [withDeepField(63), brackets, beside]) {
       expect((await harness.post(body, headersFor(chargeBody()))).status).toBe(200);
     }
   });
@@ -173,6 +174,10 @@ describe('what cannot be read', () => {
     ['bytes that are no UTF-8', () => Buffer.from(good().replace('DECLINED', '\u00c3('), 'latin1')],
     ['JSON nested 100,000 deep', () => withDeepField(100_000)],
     ['JSON nested 65 deep', () => withDeepField(64)],
+    [
+      'JSON nested 65 deep by brackets of both kinds',
+      () => Buffer.from(good().replace(/}$/, `,"deep":${'[{"a":'.repeat(32)}0${'}]'.repeat(32)}}`)),
+    ],
     ['a tower of open brackets', () => Buffer.from('['.repeat(1_000_000))],
     ['UTF-16', () => Buffer.from(good(), 'utf16le')],
   ])('is a 400: %s', async (_, make) => {
