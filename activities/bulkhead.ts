@@ -2,7 +2,8 @@ import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { CALL_PRIORITIES, type CallPriority } from '../src/contract/activities.js';
 import { FAILURE_TYPES } from '../src/contract/names.js';
 import { OPERATIONS, type OperationName, type ProviderClient, ProviderError } from '../src/provider/index.js';
-import { type Call, Circuit, SLOW } from './circuit.js';
+import { SLOW_CALL_MS } from '../src/domain/schedules.js';
+import { type Call, Circuit } from './circuit.js';
 import type { RateLimit } from './rate-limit.js';
 
 /**
@@ -20,7 +21,7 @@ const LONGEST_HOLD = 60_000;
 
 /** The end of a sentence. */
 const WHY = {
-  'circuit open': `its last calls failed or took more than ${SLOW / 1_000} s`,
+  'circuit open': `its last calls failed or took more than ${SLOW_CALL_MS / 1_000} s`,
   'half of the places': 'its calls hold half of the places of this worker',
   'Retry-After': 'its service has asked for fewer calls',
   'calls per second': 'others of it go first, and callsPerSecond allows no more',

@@ -1,5 +1,5 @@
-/** ms. A call that takes longer counts as bad: far above what a payment service needs for a card. */
-export const SLOW = 3_000;
+import { SLOW_CALL_MS } from '../src/domain/schedules.js';
+
 /** In view are the last calls of the last minute. */
 const IN_VIEW = 20;
 const VIEW_MS = 60_000;
@@ -28,7 +28,7 @@ export class Circuit {
     const bad = inView.filter(({ isGood }) => !isGood).length;
     let slow = 0;
     for (const { begunAt } of this.#underWay) {
-      if (now - begunAt <= SLOW) break;
+      if (now - begunAt <= SLOW_CALL_MS) break;
       slow += 1;
     }
     const all = inView.length + slow;
@@ -54,7 +54,7 @@ export class Circuit {
   /** @param answered by the service, if only with a refusal */
   end(call: Call, now: number, answered: boolean): void {
     this.#underWay.delete(call);
-    const isGood = answered && now - call.begunAt <= SLOW;
+    const isGood = answered && now - call.begunAt <= SLOW_CALL_MS;
     if (isGood && call.isProbe) this.#ended = [];
     else this.#ended = [...this.#ended.slice(1 - IN_VIEW), { at: now, isGood }];
   }

@@ -17,6 +17,9 @@ export function slowDelay(n: number): number {
   return n < HOURLY_POLLS ? HOUR : 24 * HOUR;
 }
 
+/** ms. A POST that is answered later tells of a slow service: far above what it needs for a card. */
+export const SLOW_CALL_MS = 3 * SECOND;
+
 /** ms. With less than this left a capture or void, and the reads before it, go before all other calls. */
 export const NEAR_DEADLINE_MS = HOUR;
 

@@ -61,6 +61,7 @@ export const NOT_CARRIED = [
   'failure',
   'localFirst',
   'inLocalTry',
+  'answeredSlowly',
   'handingOver',
 ] as const satisfies readonly (keyof FlowState)[];
 

@@ -4,7 +4,7 @@ import type { KeyedCall } from '../../src/contract/activity-calls.js';
 import type { KeyedOperation } from '../../src/contract/idempotency.js';
 import { BILLING_TASK_QUEUE } from '../../src/contract/names.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
-import { NEAR_DEADLINE_MS } from '../../src/domain/schedules.js';
+import { NEAR_DEADLINE_MS, SLOW_CALL_MS } from '../../src/domain/schedules.js';
 import { classifyEvent } from '../../src/domain/settling.js';
 import { raceMessage, refuseSettle, track, type Tracked } from '../flow/inbox.js';
 import type { FlowState } from '../flow/state.js';
@@ -43,14 +43,19 @@ export async function sendRegular<Answer>(
       ),
     ),
   );
-  let polls = 0;
+  // A service that is slow is slow at reads too: it is not asked beside the POST as soon as another.
+  let polls = flow.answeredSlowly === true ? 1 : 0;
+  const sentAt = Date.now();
   let unreadable = 0;
   let release = false;
   for (;;) {
     const lookAfter = looks ? pollWait(flow, polls) : undefined;
     const raced = await raceMessage(flow, work, lookAfter, 'Until a look whether an earlier try has acted');
     // Once the operation is unwanted only an answer or a refusal of the service counts, and no other attempt follows.
-    if ('value' in raced) return release && !isAnswer(raced.value) ? { woken: true } : raced.value;
+    if ('value' in raced) {
+      if ('answer' in raced.value) flow.answeredSlowly = Date.now() - sentAt > SLOW_CALL_MS;
+      return release && !isAnswer(raced.value) ? { woken: true } : raced.value;
+    }
     // `replyOf` has turned failures of the call into values; what is thrown must fail the task (see `decodedOrRetry`).
     if ('error' in raced) throw raced.error;
     if ('elapsed' in raced) {

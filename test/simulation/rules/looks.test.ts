@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { movements } from '../../support/payments.js';
 import { beginHeld, ledgerRows } from '../../support/virtual-flows.js';
-import { answers, DAY, declined, failsWith, HOUR, sharedTime } from './context.js';
+import { answers, DAY, declined, failsWith, HOUR, scheduledOf, SECOND, sharedTime, startRaw } from './context.js';
 
 const time = sharedTime();
 const keyed = () => ({ idempotencyKey: randomUUID() });
@@ -177,5 +177,34 @@ describe('a hold that the service still shows after it must have ended', () => {
     const voids = (await movements(time, hold.reference)).filter((line) => line.startsWith('void'));
     expect(voids.length).toBeGreaterThan(30);
     expect(voids.length).toBeLessThan(60);
+  });
+});
+
+describe('a look beside a charge that has no answer yet', () => {
+  test.each([
+    ['comes after 5 s where the service is quick', '*/charges', ['listCharges']],
+    ['waits 15 s where it took as long for the payment', '*', []],
+  ])('%s', async (_when, path, looks) => {
+    const input = await time.input();
+    const slow = { action: 'delay', method: 'POST', path, delay_ms: 10 * SECOND } as const;
+    const fault = await time.sandbox.addFault(slow);
+    const flow = await startRaw(time, 'charge', input);
+    expect(await flow.result()).toMatchObject({ status: 'succeeded' });
+    await time.sandbox.removeFault(fault.id);
+    const calls = await scheduledOf(time, flow.workflowId);
+    expect(calls.filter((name) => name === 'listCharges')).toEqual(looks);
+  });
+
+  test('comes after 15 s where the service has been slow and the charge hangs', async () => {
+    const input = await time.input();
+    const slow = { action: 'delay', method: 'POST', path: '/payments', delay_ms: 10 * SECOND } as const;
+    const hangs = { ...slow, path: '*/charges', delay_ms: 50 * SECOND };
+    const faults = [await time.sandbox.addFault(slow), await time.sandbox.addFault(hangs)];
+    const flow = await startRaw(time, 'charge', input);
+    const begun = await time.now();
+    expect(await flow.result()).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'reply' } });
+    for (const { id } of faults) await time.sandbox.removeFault(id);
+    expect((await time.now()) - begun).toBeLessThan(65 * SECOND);
+    expect((await scheduledOf(time, flow.workflowId)).filter((name) => name === 'listCharges')).not.toEqual([]);
   });
 });
