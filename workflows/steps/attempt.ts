@@ -40,7 +40,7 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
   let mayHaveLeft = step.movesMoney && flow.moneyPostMayHaveLeft;
   let where: 'local' | 'regular' = step.tryLocally && flow.attempts === 0 && flow.runs === 1 ? 'local' : 'regular';
   // A local try asks Temporal itself, and its failure records what it found.
-  if (where === 'regular' && step.lostTaskMayHaveSent === true && !mayHaveLeft) mayHaveLeft = await taskWasLost(flow);
+  const mayBeLost = where === 'regular' && step.lostTaskMayHaveSent === true;
   let conflicts = 0;
 
   for (let round = 0; Date.now() < step.postUntil; round += 1) {
@@ -64,6 +64,8 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
       if (step.once === true) break;
       continue;
     }
+    // Of these two alone follows that nothing has left. The activity knows only its own attempts.
+    if ((next === 'refuse' || next === 'braked') && mayBeLost && !mayHaveLeft) mayHaveLeft = await taskWasLost(flow);
     const failure = afterConflicts(sent.failure, step.find === undefined ? 0 : conflicts);
     if (failure.conflict) conflicts += 1;
     lastFailure = failure.message;

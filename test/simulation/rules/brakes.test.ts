@@ -114,6 +114,26 @@ describe('a brake', () => {
     expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD']);
   });
 
+  test.each([
+    ['where the charge is tried in the first task', 0],
+    ['where the payment took too long for that', 4 * SECOND],
+  ])('between payment and charge says nothing of a charge that a lost task may have sent, %s', async (_where, ms) => {
+    const slow = { action: 'delay', method: 'POST', path: '/payments', delay_ms: ms, times: 1 } as const;
+    await time.stopWorker();
+    const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'), [slow]);
+    await loseTask(time.client);
+    const held = time.hold('createCharge');
+    await time.startWorker();
+    await held.reached;
+    await brake();
+    held.release();
+    await time.passUntil((await time.now()) + 5 * MINUTE);
+    expect(await flow.status()).toMatchObject({ status: 'unknown', waitingFor: 'brake' });
+    await release();
+    expect(await flow.outcome()).toMatchObject({ status: 'succeeded' });
+    expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD']);
+  });
+
   test('changes nothing of what a run before a reset has done', async () => {
     const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
     const before = await flow.outcome();

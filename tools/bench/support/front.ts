@@ -20,6 +20,8 @@ export async function startFront(target: string, handle: Handle): Promise<Front>
     const pass = async (): Promise<void> => {
       const { url = '/', method, headers } = request;
       const passed = ask(new URL(url, target), { method, headers });
+      // One that comes after the answer has begun is nobody else's, and would end this process.
+      passed.on('error', () => response.destroy());
       passed.end(await buffer(request));
       const [answer] = (await once(passed, 'response')) as [IncomingMessage];
       response.writeHead(answer.statusCode ?? 502, answer.headers);
