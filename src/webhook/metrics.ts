@@ -104,7 +104,8 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
     received: ({ 'event-type': eventType, version }) => countReceived(labels(eventType, version)),
     rejected: (reason) => rejected.inc({ reason }),
     verified: ({ eventType, version, unit, keyIndex, created }) => {
-      countVerified({ ...labels(eventType, version), key: keyClass(keyIndex) });
+      const { type, version: known } = labels(eventType, version);
+      countVerified({ type, version: known, key: keyClass(keyIndex) });
       if (keyIndex !== undefined)
         countKeyed({ business_unit: unit, key: keyIndex === 0 ? 'current' : `previous-${keyIndex}` });
       const age = (Date.now() - Date.parse(created)) / 1000;
@@ -115,7 +116,8 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
     unusable: (field) => unusable.inc({ field }),
     waited: (end) => waited.inc({ end }),
     finished: ({ eventType, version, result, seconds }) => {
-      countFinished({ ...labels(eventType, version), result });
+      const { type, version: known } = labels(eventType, version);
+      countFinished({ result, type, version: known });
       duration.observe({ result }, seconds);
     },
   };
