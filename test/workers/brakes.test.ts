@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { BRAKES_MEMO, type Brakes } from '../../src/contract/brakes.js';
+import { markSealed } from '../../src/contract/payload-marks.js';
 import { createLogger } from '../../src/security/logging.js';
 import { watchBrakes } from '../../workers/brakes.js';
 import { until } from '../support/until.js';
@@ -16,7 +17,7 @@ async function watched(memo: unknown, status = 'RUNNING') {
   const describe = async () => {
     temporal.asked += 1;
     if (temporal.memo instanceof Error) throw temporal.memo;
-    return { memo: { [BRAKES_MEMO]: temporal.memo }, status: { name: temporal.status } };
+    return { memo: { [BRAKES_MEMO]: markSealed(temporal.memo) }, status: { name: temporal.status } };
   };
   const start = async (_type: string, options: unknown) => {
     temporal.started.push(options);
