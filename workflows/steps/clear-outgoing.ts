@@ -43,6 +43,8 @@ export function noteLimits(flow: FlowState, { limitsOutgoing }: { limitsOutgoing
 /** `refused`: another person has said no, or nobody has said anything in time. */
 export interface Cleared {
   refused?: NotExecuted | undefined;
+  /** It is above a limit, and does not say who asks: another person could not be told from them. */
+  unnamed?: string;
   /** It has waited for another person or for the counter: what was read before may be old. */
   waited?: true;
   approved?: FlowState['approved'];
@@ -63,7 +65,9 @@ export async function clearOutgoing(flow: FlowState, sent: Outgoing): Promise<Cl
         notes.askedAt ??= Date.now();
         const answer = await count(flow, sent, notes.day);
         if (Date.now() - notes.askedAt > STAYS_FRESH_MS) notes.waited = true;
-        if (answer.counted) return notes.waited === true ? { waited: true } : {};
+        const waited = notes.waited === true ? { waited: true as const } : {};
+        if (answer.counted) return waited;
+        if (sent.askedBy === undefined) return { ...waited, unnamed: askWho(sent, answer) };
         open(flow, sent, notes, answer);
       }
       const decided = await untilDecided(flow, sent, notes.approval as OpenApproval);
@@ -124,6 +128,10 @@ async function count(flow: FlowState, { operation, key, amount }: Outgoing, day:
 function takeNothing(flow: FlowState, message: Message): void {
   if (message.kind === 'settle') message.command.answer = { refusal: 'nothing has been sent yet' };
   else if (message.kind === 'event') ignore(flow, 'nothingSentYet');
+}
+
+function askWho({ operation }: Outgoing, { why }: { why: string }): string {
+  return `who: is required, since this ${operation} is ${why}, and another person has to approve it; give it again with who`;
 }
 
 function open(

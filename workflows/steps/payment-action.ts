@@ -103,13 +103,18 @@ async function cleared(
     const key = idempotencyKey(flow.workflowId, name, sequence);
     const sent = { operation: name, commandId, key, amount, askedBy: request.who, at };
     const again = notes.cleared !== undefined;
-    const { waited, refused, approved } = await clearOutgoing(flow, { ...sent, again });
+    const { waited, refused, unnamed, approved } = await clearOutgoing(flow, { ...sent, again });
+    if (unnamed !== undefined) return badInput(`nothing was sent: ${unnamed}, under a new commandId`);
     notes.cleared = amount;
     notes.refused = refused;
     notes.approved = approved;
     // Others may have refunded meanwhile.
     if (waited === true) notes.plan = undefined;
   }
+}
+
+function badInput(refusal: string): Acted {
+  return { answer: { refusal, type: FAILURE_TYPES.invalidInput } };
 }
 
 /** A transaction that an earlier run created: it is followed instead of sent again. */
@@ -227,10 +232,8 @@ async function prepare(
   if (disputed !== undefined) return { answer: disputed };
   const captureId = 'captureId' in request ? request.captureId : undefined;
   const capture = captureId === undefined ? undefined : sumsOfCapture(facts, actions, captureId);
-  if (captureId !== undefined && capture === undefined) {
-    const refusal = `captureId: the payment has no capture ${captureId}`;
-    return { answer: { refusal, type: FAILURE_TYPES.invalidInput } };
-  }
+  if (captureId !== undefined && capture === undefined)
+    return badInput(`captureId: the payment has no capture ${captureId}`);
   const allowed = allowedAmount(name, asked, sums, show, capture);
   if ('refusal' in allowed) {
     const type = allowed.badInput === true ? FAILURE_TYPES.invalidInput : FAILURE_TYPES.stateConflict;

@@ -59,7 +59,7 @@ test.each([
   expect(await createEnginePort(time.client).countOutgoing(day, all)).toEqual({ counted: true });
   await replace(client(), OUTGOING_FLOW.type, workflowId, [day]);
   const { actions, moved } = await charged();
-  await actions.command('refund', { commandId: 'r', amount: 5_000 });
+  await actions.command('refund', { commandId: 'r', amount: 5_000, who: 'Ada' });
   await pass(HOUR);
   expect(await moved()).toEqual(['charge Succeed 12000 USD']);
   expect(await actions.status()).toMatchObject({ needsOperator: true });
@@ -80,7 +80,7 @@ test("an activity's result in clear lets nothing through", async () => {
   await newDay();
   const { actions, moved } = await charged();
   const held = time.hold('countOutgoing');
-  await actions.command('refund', { commandId: 'r', amount: 7_000 });
+  await actions.command('refund', { commandId: 'r', amount: 7_000, who: 'Ada' });
   await held.reached;
   const { workflowId } = actions;
   const { raw } = await time.client.workflow.getHandle(workflowId).describe();
@@ -96,7 +96,7 @@ test('a worker that refuses what comes in clear lets nobody approve, brake or re
   const { actions, moved } = await charged();
   await configure({ HOLDFAST_PLAIN_PAYLOADS: 'refuse' });
   await brake({ businessUnit: 'another' });
-  await actions.command('refund', { commandId: 'r', amount: 7_000 });
+  await actions.command('refund', { commandId: 'r', amount: 7_000, who: 'Ada' });
   await pass(MINUTE);
   const { workflow } = stranger();
   const unit = { businessUnit: 'another', ...ADA };
