@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createBulkActivities } from '../../activities/bulk.js';
-import type { BulkPort, BulkTarget } from '../../src/contract/bulk.js';
+import type { BulkPort, BulkSlice, BulkTarget } from '../../src/contract/bulk.js';
 import { MINUTE } from '../support/virtual-time.js';
 
 afterEach(() => {
@@ -10,7 +10,10 @@ afterEach(() => {
 
 /** A unit of seven subscriptions, two of which are asked in one call. */
 function unitOfSeven() {
-  const targets = [...'abcdefg'].map((name): BulkTarget => ({ workflowId: `subscription-${name}`, runId: 'r' }));
+  const targets = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name): BulkTarget => ({
+    workflowId: `subscription-${name}`,
+    runId: 'r',
+  }));
   const seen = { lists: 0, asked: [] as string[] };
   const bulk: BulkPort = {
     inputOf: async () => ({
@@ -25,10 +28,10 @@ function unitOfSeven() {
       return { subscription: workflowId, result: 'done' };
     },
   };
-  const { bulkSlice } = createBulkActivities({ bulk, bulkSlice: 2 });
-  const slice = async (after?: string) => {
+  const activities = createBulkActivities({ bulk, bulkSlice: 2 });
+  const slice = async (after?: string): Promise<BulkSlice> => {
     const call = { begun: 1, ...(after !== undefined && { after }) };
-    return await new MockActivityEnvironment().run(async () => await bulkSlice(call));
+    return (await new MockActivityEnvironment().run(async () => await activities.bulkSlice(call))) as BulkSlice;
   };
   return { seen, slice };
 }
