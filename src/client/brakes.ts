@@ -64,9 +64,14 @@ async function readBrakes(client: Client): Promise<Brakes> {
 /**
  * The same for workers. A flow that somebody has ended, or replaced by one that was started in clear, begins again: the
  * namespace forgets what has ended, and the units would be released by nobody's word.
+ * @param warn is told of such a start, until it is replaced
  */
-export async function keepBrakes(client: Client): Promise<Brakes> {
+export async function keepBrakes(client: Client, warn?: (what: string) => void): Promise<Brakes> {
   const { kept, run, foreign } = await read(client);
+  if (foreign !== undefined && isOpen(foreign))
+    warn?.(
+      `Run ${foreign.runId} of workflow "${BRAKES_WORKFLOW}" was started without our keys: the brakes of before count`,
+    );
   // What was read counts in any case, and the next look tries again.
   const tried = async (): Promise<void> => {
     if (foreign !== undefined && isOpen(foreign))
