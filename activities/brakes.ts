@@ -7,6 +7,9 @@ import { taskWasLost } from './engine-calls.js';
 import type { ActivityDeps } from './read-call.js';
 import { BRAKE } from './to-application-failure.js';
 
+/** During a deploy, flows of code that knows no brakes send again after that time: without it at once, for ever. */
+const OLDER_FLOWS_WAIT_MS = 300_000;
+
 /**
  * Refuses a POST that the brake of its business unit stops. Call it last before the POST.
  * @throws ProviderError that proves that this attempt was not sent
@@ -14,7 +17,12 @@ import { BRAKE } from './to-application-failure.js';
 export function refuseIfBraked({ brakeOf }: ActivityDeps, businessUnit: string, what: Stoppable): void {
   const brake = brakeOf?.(businessUnit);
   if (brake === undefined || !isStopped(brake, what)) return;
-  throw new ProviderError(`Not sent: ${sayBrake(brake)}`, { kind: 'refused', operation: BRAKE, mayHaveLeft: false });
+  throw new ProviderError(`Not sent: ${sayBrake(brake)}`, {
+    kind: 'refused',
+    operation: BRAKE,
+    mayHaveLeft: false,
+    retryAfterMs: OLDER_FLOWS_WAIT_MS,
+  });
 }
 
 /**

@@ -15,6 +15,9 @@ import { FAILURE_TYPES } from '../src/contract/names.js';
 import { IN_CLEAR, isSealed } from '../src/contract/payload-marks.js';
 import { type ActivityTable, buildActivities, requireDecodedCall } from './build-activities.js';
 
+/** What was listed for a bulk, and when (epoch ms), by the bulk. */
+type Lists = Map<string, { at: number; targets: BulkTarget[] }>;
+
 interface BulkDeps {
   bulk: BulkPort;
   /** Subscriptions of one call, whose results are in the history. */
@@ -24,7 +27,10 @@ interface BulkDeps {
 }
 
 export function createBulkActivities(deps: BulkDeps): BulkActivities {
-  const table: ActivityTable<BulkDeps, BulkActivities> = { bulkSlice };
+  const lists: Lists = new Map();
+  const table: ActivityTable<BulkDeps, BulkActivities> = {
+    bulkSlice: async (given, call) => await bulkSlice(given, lists, call),
+  };
   return buildActivities(deps, table, requireDecodedCall);
 }
 
@@ -45,7 +51,7 @@ interface Chosen {
  * twice or never. An attempt after this one asks the same ones again, which acts once: whoever has taken the command may
  * not be listed any more. Where it is cancelled, or its worker stops, it returns what it has.
  */
-async function bulkSlice(deps: BulkDeps, call: BulkSliceCall): Promise<BulkSlice> {
+async function bulkSlice(deps: BulkDeps, lists: Lists, call: BulkSliceCall): Promise<BulkSlice> {
   const { bulk } = deps;
   let chosen = activityInfo().heartbeatDetails as Chosen | undefined;
   const beats = setInterval(() => heartbeat(chosen), BEAT_MS).unref();
@@ -53,7 +59,7 @@ async function bulkSlice(deps: BulkDeps, call: BulkSliceCall): Promise<BulkSlice
   let leftAlone = 0;
   try {
     const input = await inputOf(deps);
-    chosen ??= await choose(deps, input, call);
+    chosen ??= await choose(deps, lists, input, call);
     heartbeat(chosen);
     const { targets, areMore } = chosen;
     const underWay = new Set<Promise<void>>();
@@ -79,12 +85,22 @@ async function bulkSlice(deps: BulkDeps, call: BulkSliceCall): Promise<BulkSlice
   }
 }
 
+/** ms. What was listed counts for so long: each list is one of the whole unit. */
+const LISTED_FOR_MS = 600_000;
+
 async function choose(
   { bulk, bulkSlice: most = SLICE }: BulkDeps,
+  lists: Lists,
   input: BulkInput,
   { after = '', begun }: BulkSliceCall,
 ): Promise<Chosen> {
-  const left = (await bulk.targets(input, begun)).filter((target) => target.workflowId > after);
+  const now = Date.now();
+  for (const [name, { at }] of lists) if (at <= now - LISTED_FOR_MS) lists.delete(name);
+  const name = `${input.name} ${begun}`;
+  const { at, targets } = lists.get(name) ?? { at: now, targets: await bulk.targets(input, begun) };
+  const left = targets.filter((target) => target.workflowId > after);
+  if (left.length > most) lists.set(name, { at, targets });
+  else lists.delete(name);
   return { targets: left.slice(0, most), areMore: left.length > most };
 }
 

@@ -41,7 +41,8 @@ export async function watchBrakes(
   const gauge = meter.createGauge(WORKER_GAUGES.unitBraked);
   const unread = meter.createCounter(WORKER_COUNTERS.brakesUnread);
   unread.add(0);
-  const ask = (): Promise<Brakes> => client.withDeadline(Date.now() + ANSWER_MS, () => keepBrakes(client));
+  const ask = (): Promise<Brakes> =>
+    client.withDeadline(Date.now() + ANSWER_MS, () => keepBrakes(client, (what) => logger.error(what)));
   let known = await firstAnswer(ask, everyMs, stopping, waiting);
   const units = new Set([...businessUnits]);
   const show = (before?: Brakes): void => {

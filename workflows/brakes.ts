@@ -14,7 +14,8 @@ import {
   brakeSchema,
   releaseSchema,
 } from '../src/contract/brakes.js';
-import { brakeOf, brakesIn, NO_BRAKES, sayBrake, withBrake, withoutBrake } from '../src/domain/brakes.js';
+import { isSealed } from '../src/contract/payload-marks.js';
+import { brakeOf, brakesIn, sayBrake, withBrake, withoutBrake } from '../src/domain/brakes.js';
 import { readableOrRetry } from './kit/decoded-or-retry.js';
 import { onUpdate } from './kit/requests.js';
 import { answerQueries, countUnknownSignals, isHistoryLong, MOST_UPDATES } from './kit/run.js';
@@ -28,8 +29,9 @@ import { brakeUpdate, releaseUpdate } from './messages.js';
  */
 export async function brakes(raw?: unknown): Promise<never> {
   if (workflowInfo().workflowId !== BRAKES_WORKFLOW) throw invalidInput([`workflow id: must be "${BRAKES_WORKFLOW}"`]);
-  const left = raw === undefined ? NO_BRAKES : brakesIn(readableOrRetry(raw, 'the brakes'));
-  if (left === undefined) throw invalidInput(['brakes: not what an earlier run leaves']);
+  const left = brakesIn(readableOrRetry(raw, 'the brakes'));
+  // Whoever has access to Temporal could end the flow, and begin it again without the brakes.
+  if (left === undefined || !isSealed(raw)) throw invalidInput(['brakes: not what an earlier run leaves, encrypted']);
   let kept = left;
   let updates = 0;
   const change = (after: Brakes, businessUnit: string): Promise<BrakesAfter> => {

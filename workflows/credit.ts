@@ -4,7 +4,7 @@ import { idempotencyKey } from '../src/contract/idempotency.js';
 import type { PaymentRecord } from '../src/contract/records.js';
 import { taskWasLost } from './flow/earlier-runs.js';
 import { type FlowState, kept, runFlow } from './flow/story.js';
-import { inResetRun } from './kit/start-guard.js';
+import { inResetRun, invalidInput } from './kit/start-guard.js';
 import { type Cleared, clearOutgoing } from './steps/clear-outgoing.js';
 import { firstPostUntil, refusesAllButVoid, executeVoidable } from './steps/transaction-steps.js';
 import { beginStep, type MoneyStep, moneyStep } from './steps/money-step.js';
@@ -36,27 +36,30 @@ async function story(flow: FlowState, input: ParsedCreditInput, notes: Notes): P
   if ('ended' in created) return created.ended;
   const { payment, readOnlyReason } = created;
   if (flow.limitsOutgoing === true && readOnlyReason === undefined) {
-    const cleared = await kept(notes, 'cleared', () => clearCredit(flow));
-    const { refused, approved } = cleared;
-    if (refused !== undefined) {
+    const cleared = await kept(notes, 'cleared', () => clearCredit(flow, input));
+    const { refused, unnamed, approved } = cleared;
+    if (refused !== undefined || unnamed !== undefined) {
       // A run or task before this one may have sent it: only reads can tell. Asked before `inResetRun`: it schedules an
       // activity, and the history must not depend on whether a reset made this run.
-      if (!(await taskWasLost(flow)) && !inResetRun()) return refused;
-      return await executeVoidable(flow, stepOf(flow, input, payment), refused.reason);
+      if (!(await taskWasLost(flow)) && !inResetRun()) {
+        if (refused !== undefined) return refused;
+        throw invalidInput([`${unnamed}, under a new reference`]);
+      }
+      return await executeVoidable(flow, stepOf(flow, input, payment), refused?.reason ?? unnamed);
     }
     flow.approved ??= approved;
   }
   return await executeVoidable(flow, stepOf(flow, input, payment), readOnlyReason);
 }
 
-async function clearCredit(flow: FlowState): Promise<Cleared> {
+async function clearCredit(flow: FlowState, { who }: ParsedCreditInput): Promise<Cleared> {
   const { reference, amount, startedAt, workflowId } = flow;
   const cleared = await clearOutgoing(flow, {
     operation: 'credit',
     commandId: reference,
     key: idempotencyKey(workflowId, 'credit', 1),
     amount,
-    askedBy: undefined,
+    askedBy: who,
     // The same after a reset: what was counted is counted once.
     at: startedAt,
     isCancelled: () => flow.isCancelled(),

@@ -1,19 +1,19 @@
 import {
   allHandlersFinished,
+  ApplicationFailure,
   CancellationScope,
   condition,
   continueAsNew,
-  setCurrentDetails,
-  setHandler,
 } from '@temporalio/workflow';
-import { countOutgoingSchema, OUTGOING_FLOW, type OutgoingOfDay } from '../src/contract/outgoing.js';
+import { FAILURE_TYPES } from '../src/contract/names.js';
+import { OUTGOING_FLOW, type OutgoingOfDay } from '../src/contract/outgoing.js';
 import { isSealed } from '../src/contract/payload-marks.js';
-import { showMoney } from '../src/domain/money.js';
-import { countOutgoing, type DaySums } from '../src/domain/outgoing.js';
+import type { DaySums } from '../src/domain/outgoing.js';
 import { HOUR } from '../src/domain/schedules.js';
-import { onUpdate } from './kit/requests.js';
-import { countUnknownSignals, failLaterRun, openRun } from './kit/run.js';
-import { countOutgoingUpdate, explainQuery } from './messages.js';
+import { earlierRun } from './kit/earlier-run.js';
+import { failLaterRun, openRun } from './kit/run.js';
+import { invalidInput } from './kit/start-guard.js';
+import { type Counting, registerCounting } from './outgoing/handlers.js';
 
 const CARRIED_VERSION = 1;
 
@@ -33,42 +33,46 @@ interface Carried {
  * them take the same room. Stays open for a day longer, since a call may be retried until then.
  */
 export async function outgoing(raw: unknown, carried?: unknown): Promise<OutgoingOfDay> {
-  const { input, day } = open(raw, carried);
-  let counted = 0;
-  const show = (): void => setCurrentDetails(explain(input, day));
-  onUpdate(countOutgoingUpdate, countOutgoingSchema, {
-    description: 'Counts a credit or refund, if the day has room for it',
-    validate: () => undefined,
-    answer: (request) => {
-      counted += 1;
-      const answer = countOutgoing(day, request);
-      show();
-      return Promise.resolve(answer);
-    },
-  });
-  setHandler(explainQuery, () => explain(input, day), { description: 'What was counted, in a sentence' });
-  countUnknownSignals({ ignored: {} });
-  show();
+  const { input, counting, isFirst } = open(raw, carried);
+  registerCounting(input, counting);
   return await CancellationScope.nonCancellable(async () => {
+    if (isFirst) await refuseSecondRun(counting);
+    counting.begun = true;
     const ms = Date.parse(input.day) + 48 * HOUR - Date.now();
-    const isOver = !(await condition(() => counted >= MOST_A_RUN, Math.max(1, ms), {
+    const isOver = !(await condition(() => counting.counted >= MOST_A_RUN, Math.max(1, ms), {
       summary: 'Until the day is over',
     }));
     await condition(allHandlersFinished);
-    if (isOver) return { ...input, sums: Object.fromEntries(day.sums) };
-    return await continueAsNew<typeof outgoing>(raw, carriedOf(day));
+    if (isOver) return { ...input, sums: Object.fromEntries(counting.day.sums) };
+    return await continueAsNew<typeof outgoing>(raw, carriedOf(counting.day));
   });
 }
 
-function open(raw: unknown, carried: unknown): { input: { businessUnit: string; day: string }; day: DaySums } {
+function open(raw: unknown, carried: unknown) {
   try {
     const { input, before } = openRun(OUTGOING_FLOW, [raw, carried], isCarried);
+    // Whoever has access to Temporal could begin a day again, at nothing.
+    if (!isSealed(raw)) throw invalidInput(['input: was written in clear, and only workers count, encrypted']);
     const { sums = [], cards = [], keys = [] } = before ?? {};
-    return { input, day: { sums: new Map(sums), cards: new Map(cards), keys: new Map(keys) } };
+    const day = { sums: new Map(sums), cards: new Map(cards), keys: new Map(keys) };
+    const counting: Counting = { day, counted: 0, begun: false };
+    return { input, counting, isFirst: before === undefined };
   } catch (failure) {
     failLaterRun(failure);
     throw failure;
   }
+}
+
+/** The payload of an earlier start can be copied; what that run has counted would be forgotten. */
+async function refuseSecondRun(counting: Counting): Promise<void> {
+  const earlier = await earlierRun(false);
+  if (earlier === undefined) return;
+  counting.refusal = ApplicationFailure.nonRetryable(
+    `Run ${earlier} has counted this day, and has ended: what is sent next counts on another day`,
+    FAILURE_TYPES.stateConflict,
+  );
+  await condition(allHandlersFinished);
+  throw counting.refusal;
 }
 
 /** Whoever has access to Temporal could make room otherwise. */
@@ -78,9 +82,4 @@ function isCarried(carried: { v?: unknown }): carried is Carried {
 
 function carriedOf({ sums, cards, keys }: DaySums): Carried {
   return { v: CARRIED_VERSION, sums: [...sums], cards: [...cards], keys: [...keys] };
-}
-
-function explain({ businessUnit, day }: { businessUnit: string; day: string }, { sums, keys }: DaySums): string {
-  const money = [...sums].map(([currency, sum]) => showMoney(sum, currency)).join(', ');
-  return `Money sent to cards by ${businessUnit} on ${day} (UTC): ${keys.size} credits and refunds, ${money === '' ? 'nothing yet' : money}. Nothing to do.`;
 }

@@ -1,4 +1,3 @@
-import { ApplicationFailure } from '@temporalio/workflow';
 import { shownDispute } from '../src/contract/disputes.js';
 import { FLOWS } from '../src/contract/flows.js';
 import type { ParsedPaymentActionsInput, PaymentActionsResult } from '../src/contract/payment-actions.js';
@@ -116,15 +115,10 @@ function handle(flow: FlowState, message: Message): void {
 async function executeCommand(flow: FlowState, notes: Notes, command: MoneyCommand): Promise<void> {
   notes.command = command;
   notes.closing = false;
-  try {
-    const { answer, unfit = false } = await act(flow, notes.creator, command);
-    command.answer = answer;
-    if (unfit) close(flow, notes);
-    else if ('outcome' in answer) lookNow(flow);
-  } catch (error) {
-    if (!(error instanceof ApplicationFailure)) throw error;
-    command.answer = { refusal: error.message };
-  }
+  const { answer, unfit = false } = await act(flow, notes.creator, command);
+  command.answer = answer;
+  if (unfit) close(flow, notes);
+  else if ('outcome' in answer) lookNow(flow);
   notes.command = undefined;
   notes.until = undefined;
 }

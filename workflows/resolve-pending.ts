@@ -1,17 +1,19 @@
 import type { FinalChargeOutcome, ParsedResolvePendingInput } from '../src/contract/charge.js';
-import { ApplicationFailure } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../src/contract/names.js';
 import { FLOWS } from '../src/contract/flows.js';
 import { OPERATOR_AFTER_MS } from '../src/domain/schedules.js';
 import { runFlow } from './flow/open-flow.js';
 import { nextMessageOrRun } from './flow/inbox.js';
-import { decidedOutcome } from './flow/outcomes.js';
+import { decidedOutcome, retryableOf } from './flow/outcomes.js';
 import { kept, resumable } from './flow/continue.js';
-import { type FlowState } from './flow/state.js';
+import { type FlowState, noteDeclines } from './flow/state.js';
+import { decodedOrRetry } from './kit/decoded-or-retry.js';
 import { ignore } from './kit/run.js';
 import { classifyEvent } from '../src/domain/settling.js';
 import { enter } from './flow/explain.js';
 import { publish } from './kit/visibility.js';
+import { poll } from './policies.js';
 import { askOperatorAfterADay, pollWait } from './steps/operator.js';
 import type { Resolved } from './steps/prove.js';
 import { lookUpTransaction } from './steps/read.js';
@@ -45,7 +47,21 @@ async function story(flow: FlowState, input: ParsedResolvePendingInput, notes: N
       (reading) => firstRead(flow, input, reading),
     ),
   );
-  return 'ended' in first ? first.ended : await settle(flow, first);
+  const ended = 'ended' in first ? first.ended : await settle(flow, first);
+  if (ended.status !== 'declined') return ended;
+  await readDeclines(flow);
+  return { ...ended, retryable: retryableOf(flow, ended) };
+}
+
+/** What its business unit says of declines comes with its payment, which nothing before had to read. */
+async function readDeclines(flow: FlowState): Promise<void> {
+  const { businessUnit, madeUnder, paymentId = '' } = flow;
+  try {
+    noteDeclines(flow, decodedOrRetry(await poll.getPayment({ businessUnit, madeUnder, paymentId })));
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    ignore(flow, 'readFailed');
+  }
 }
 
 interface FirstRead {

@@ -27,7 +27,7 @@ export interface ReconcileAckRequest {
   command: 'reconcile ack';
   json: boolean;
   /** As names: those that `reconcile list` shows for the kinds. */
-  findings: readonly string[] | { kinds: readonly FindingKind[] };
+  findings: readonly string[] | { kinds: readonly FindingKind[]; limit: number };
   who: string;
   why: string;
 }
@@ -121,11 +121,17 @@ export function addReconcileCommands(program: Command, parsing: Parsing): void {
     .requiredOption('--why <text>', 'what it was, and what was done', text('--why'))
     .option('--all', 'those that reconcile list shows with the same --kind')
     .option('--kind <kind>', 'with --all; may be repeated', kinds)
-    .action((names: string[], { who, why, all, kind }: Given) => {
+    .option(
+      '--limit <number>',
+      'with --all: as reconcile list had it; of more than it has shown none is closed',
+      wholeOf('--limit', 1, 10_000),
+      LISTED,
+    )
+    .action((names: string[], { who, why, all, kind, limit }: Given) => {
       if ((all === true) === names.length > 0)
         faults.push('reconcile ack takes findings as reconcile list shows them, or --all');
       if (kind !== undefined && all !== true) faults.push('--kind goes with --all');
-      const findings = all === true ? { kinds: (kind ?? []) as FindingKind[] } : names;
+      const findings = all === true ? { kinds: (kind ?? []) as FindingKind[], limit } : names;
       ask({ command: 'reconcile ack', json: json(), findings, who, why });
     });
 }

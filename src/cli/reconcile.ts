@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Client } from '@temporalio/client';
 import { announcedKeys } from '../client/ready-check.js';
 import { createReconcilePort } from '../client/reconcile-port.js';
 import { durationMs } from '../contract/fields.js';
@@ -6,6 +7,7 @@ import { BILLING_TASK_QUEUE } from '../contract/names.js';
 import {
   type Finding,
   FINDING_KINDS,
+  type FindingKind,
   RECONCILE_PREFIX,
   reconcileInputSchema,
   type ReconcilePort,
@@ -29,9 +31,6 @@ interface Output {
   print: (text: string) => void;
   printError: (text: string) => void;
 }
-
-/** Most that `reconcile ack --all` takes at once. */
-const MOST = 10_000;
 
 /** The commands of `holdfast reconcile`. Resolves with the exit code. */
 export async function runReconcile(engine: Engine, request: ReconcileRequest, output: Output): Promise<number> {
@@ -180,15 +179,22 @@ async function ack(
   output: Output,
 ): Promise<number> {
   const { findings, who, why } = request;
-  const names =
-    'kinds' in findings
-      ? (await listFindings(client, { ...findings, all: false, limit: MOST })).map(({ id }) => id)
-      : findings;
+  const names = 'kinds' in findings ? await allShown(client, findings) : findings;
   const done = await acknowledge(client, names, { who, why });
   if (request.json) output.print(asJson(done));
   else if (done.length > 0) output.print(asLines(done.map(sayAcknowledged)));
   else output.printError(`No such finding in namespace "${namespace}" at ${address}.\n`);
   return done.some(({ result }) => result === 'failed') ? 1 : 0;
+}
+
+/** @throws CommandError if there are more than `reconcile list` has shown: nobody has looked into those */
+async function allShown(client: Client, { kinds, limit }: { kinds: readonly FindingKind[]; limit: number }) {
+  const found = await listFindings(client, { kinds, all: false, limit: limit + 1 });
+  if (found.length > limit)
+    throw new CommandError(
+      `None was acknowledged: there are more than the ${limit} that reconcile list shows. Give a --kind, or both commands a higher --limit.`,
+    );
+  return found.map(({ id }) => id);
 }
 
 function sayAcknowledged(done: Acknowledgement): string {

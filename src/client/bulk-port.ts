@@ -22,14 +22,23 @@ const NO_ANSWER: ReadonlySet<string> = new Set([
 ]);
 const PREFIX = subscriptionWorkflowId('');
 
-/** Open subscriptions of the bulk's unit. What the caller's query says besides, it can't widen: see `targets`. */
+/** ms. Lists may lag for so long. */
+const LISTS_LAG_MS = 300_000;
+
+/**
+ * Open subscriptions of the bulk's unit. What the caller's query says besides, it can't widen: see `targets`.
+ * @param now to find those also that have just continued as new: their next run may not be listed yet
+ */
 export function bulkQuery(
   { businessUnit, query, action }: Pick<BulkInput, 'businessUnit' | 'query' | 'action'>,
   begun: number,
+  now?: number,
 ): string {
+  const open = 'ExecutionStatus = "Running"';
+  const continued = `ExecutionStatus = "ContinuedAsNew" AND CloseTime > "${new Date((now ?? 0) - LISTS_LAG_MS).toISOString()}"`;
   const clauses = [
     `WorkflowType = "${WORKFLOW_TYPES.subscription}"`,
-    'ExecutionStatus = "Running"',
+    now === undefined || action.do === 'moveOn' ? open : `(${open} OR (${continued}))`,
     `BusinessUnit = "${businessUnit}"`,
     ...(query === undefined ? [] : [`(${query})`]),
     // A run that began later has moved already.
@@ -53,7 +62,7 @@ export function createBulkPort(client: Client): BulkPort {
 
     async targets(input, begun) {
       const found = new Map<string, BulkTarget>();
-      for await (const one of client.workflow.list({ query: bulkQuery(input, begun), pageSize: PAGE })) {
+      for await (const one of client.workflow.list({ query: bulkQuery(input, begun, Date.now()), pageSize: PAGE })) {
         const { workflowId, runId, type, typedSearchAttributes } = one;
         const isOurs = type === WORKFLOW_TYPES.subscription && workflowId.startsWith(PREFIX);
         if (isOurs && typedSearchAttributes.get(keyword('BusinessUnit')) === input.businessUnit)

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { freeText } from './card-data.js';
-import { businessUnitSchema } from './fields.js';
+import { businessUnitSchema, personSchema } from './fields.js';
 import { type OutputOf, SharedSchema } from './shared-schema.js';
 
 /** Workflow type, and id, of the one flow that keeps the brakes of all business units. It moves no money. */
@@ -14,7 +13,7 @@ export const BRAKES_MEMO = 'holdfastBrakes';
 /** ms. A worker that reaches Temporal knows of a brake, or a release, within this time. */
 export const BRAKE_KNOWN_WITHIN_MS = 5_000;
 
-const person = freeText(200, z.string().trim());
+const person = personSchema.zod;
 const named = { businessUnit: businessUnitSchema.zod, who: person, why: person };
 
 export const brakeSchema = new SharedSchema(

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { freeText } from './card-data.js';
-import { businessUnitSchema, instantSchema, uuidSchema } from './fields.js';
+import { businessUnitSchema, instantSchema, uuidSchema, personSchema } from './fields.js';
 import { type OutputOf, SharedSchema } from './shared-schema.js';
 import { MISSED_PERIODS } from './subscription.js';
 
@@ -50,7 +49,7 @@ const actionSchema = z.discriminatedUnion('do', [
 ]);
 type BulkAction = z.output<typeof actionSchema>;
 
-const person = freeText(200, z.string().trim());
+const person = personSchema.zod;
 
 /** Input of workflow `bulk`, whose id is `bulk-<name>`. */
 export const bulkInputSchema = new SharedSchema(

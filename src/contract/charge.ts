@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { attemptReferenceSchema, amountSchema, businessUnitSchema, currencySchema, uuidSchema } from './fields.js';
+import {
+  attemptReferenceSchema,
+  amountSchema,
+  businessUnitSchema,
+  currencySchema,
+  personSchema,
+  uuidSchema,
+} from './fields.js';
 import type { FinalStepOutcome, Pending, Unknown, VoidedPending } from './outcome.js';
 import type { ActionRecord } from './payment-actions.js';
 import { buyerSchema, cardSchema, paymentSchema, pendingDeadlineSchema, refuseShortPending } from './payment-input.js';
@@ -38,7 +45,12 @@ export type ChargeOutcome = FinalChargeOutcome | Pending | UnderReview | Unknown
 
 /** Input of workflow `credit`: sends money to a card without an earlier payment. */
 export const creditInputSchema = new SharedSchema(
-  z.strictObject({ ...paymentSchema.zod.shape, ...cardSchema.zod.shape }),
+  z.strictObject({
+    ...paymentSchema.zod.shape,
+    ...cardSchema.zod.shape,
+    /** Who asks for it. Required above a limit of its business unit: another person has to approve it. */
+    who: personSchema.zod.optional(),
+  }),
 );
 export type CreditInput = InputOf<typeof creditInputSchema>;
 export type ParsedCreditInput = OutputOf<typeof creditInputSchema>;

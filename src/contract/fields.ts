@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { namesCardData, starCardNumbers } from './card-data.js';
+import { freeText, namesCardData, starCardNumbers } from './card-data.js';
 import { isCurrency } from './currencies.js';
 import { SharedSchema } from './shared-schema.js';
 
@@ -183,3 +183,6 @@ function cut(text: string, most: number): string {
   const short = starCardNumbers(text.slice(0, most + 100)).slice(0, most);
   return text.length > most ? `${short}...` : short;
 }
+
+/** Who asks for or decides something, or why. */
+export const personSchema = new SharedSchema(freeText(200, z.string().trim()));

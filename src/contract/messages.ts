@@ -4,7 +4,7 @@ import { freeText } from './card-data.js';
 import { type Dispute, requirePerson } from './disputes.js';
 import type { FinalStoreCardOutcome, StoreCardOutcome } from './cards.js';
 import type { ChargeOutcome, FinalChargeOutcome } from './charge.js';
-import { durationSchema, amountSchema, referenceSchema, uuidSchema } from './fields.js';
+import { durationSchema, amountSchema, referenceSchema, uuidSchema, personSchema } from './fields.js';
 import { LATER_ENTRY_MODES } from './payment-input.js';
 import type { TransactionKind } from './records.js';
 import type { FinalRiskOutcome, RiskOutcome } from './risk.js';
@@ -32,17 +32,15 @@ export const outcomeRequestSchema = new SharedSchema(
 );
 export type OutcomeRequest = InputOf<typeof outcomeRequestSchema>;
 
-const personSchema = freeText(200, z.string().trim());
-
 /** Fields of every command. A repeated `commandId` joins the first command and gets its answer. */
 const commandFields = {
   commandId: z.string().min(1).max(200).optional(),
-  who: personSchema.optional(),
-  why: personSchema.optional(),
+  who: personSchema.zod.optional(),
+  why: personSchema.zod.optional(),
 };
 
 /** Of what an operator decides: the result keeps by whom, and why. */
-const decidedFields = { ...commandFields, who: personSchema, why: personSchema };
+const decidedFields = { ...commandFields, who: personSchema.zod, why: personSchema.zod };
 
 /**
  * Argument of update `settleManually`: what an operator found out. The flow reads once more first, and a final answer
@@ -181,9 +179,9 @@ export const approvalSchema = new SharedSchema(
   z.strictObject({
     /** The refund's command; of a credit its reference. */
     commandId: z.string().min(1).max(200),
-    /** Another person than the one who asked, if the command names one. */
-    who: personSchema,
-    why: personSchema,
+    /** Another person than the one who asked. */
+    who: personSchema.zod,
+    why: personSchema.zod,
   }),
 );
 export type Approval = OutputOf<typeof approvalSchema>;

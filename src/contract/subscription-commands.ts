@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { freeText } from './card-data.js';
-import { amountSchema, currencySchema, instantSchema, notifySchema, uuidSchema } from './fields.js';
+import { amountSchema, currencySchema, instantSchema, notifySchema, uuidSchema, personSchema } from './fields.js';
 import { requirePerson } from './disputes.js';
 import type { FinalStepOutcome, Unknown } from './outcome.js';
 import { type InputOf, SharedSchema } from './shared-schema.js';
@@ -15,13 +14,11 @@ import {
   noticesSchema,
 } from './subscription.js';
 
-const personSchema = freeText(200, z.string().trim());
-
 /** Fields of every command. A repeated `commandId` acts once. */
 const commandFields = {
   commandId: z.string().min(1).max(200).optional(),
-  who: personSchema.optional(),
-  why: personSchema.optional(),
+  who: personSchema.zod.optional(),
+  why: personSchema.zod.optional(),
 };
 
 /** Argument of update `pause`: no bill is sent until `resume`. A charge in progress continues to its end. */

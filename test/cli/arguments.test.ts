@@ -112,7 +112,10 @@ describe('the command line', () => {
     const ack = { command: 'reconcile ack', json: false, who: 'Ada', why: 'seen' };
     const person = ['--who', 'Ada', '--why', 'seen'];
     expect(parseRequest(['reconcile', 'ack', '5f0c6c1e', ...person])).toEqual({ ...ack, findings: ['5f0c6c1e'] });
-    expect(parseRequest(['reconcile', 'ack', '--all', ...person])).toEqual({ ...ack, findings: { kinds: [] } });
+    expect(parseRequest(['reconcile', 'ack', '--all', ...person])).toEqual({
+      ...ack,
+      findings: { kinds: [], limit: 200 },
+    });
   });
 
   test.each([

@@ -1,4 +1,8 @@
+import { Client } from '@temporalio/client';
 import { expect } from 'vitest';
+import { BRAKES_MEMO } from '../../src/contract/brakes.js';
+import { PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
+import { NO_BRAKES } from '../../src/domain/brakes.js';
 import { atFullCounts } from '../support/at-full-counts.js';
 import { chargeInput } from '../support/charges.js';
 import { startStack, type TestStack } from '../support/stack.js';
@@ -32,6 +36,14 @@ atFullCounts(
         5_000,
       );
       expect(await status()).toBe('notExecuted');
+      await stack.replaceWorker();
+      expect(await status()).toBe('notExecuted');
+      // Somebody without our keys begins them again without a brake.
+      const { connection, options } = stack.temporal;
+      const { workflow } = new Client({ connection, namespace: options.namespace });
+      await workflow.getHandle('brakes').terminate();
+      const inClear = { args: [NO_BRAKES], memo: { [BRAKES_MEMO]: NO_BRAKES } };
+      await workflow.start('brakes', { workflowId: 'brakes', taskQueue: PAYMENTS_TASK_QUEUE, ...inClear });
       await stack.replaceWorker();
       expect(await status()).toBe('notExecuted');
       const ready = await fetch(stack.worker().url.replace('/metrics', '/ready'));

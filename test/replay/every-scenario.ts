@@ -1,4 +1,6 @@
 import { CARD_SCENARIOS } from './card-scenarios.js';
+import type { VirtualTimeOptions } from '../support/virtual-time.js';
+import { GUARDED_SCENARIOS, LONG_GUARDED_SCENARIOS, PER_CALL } from './guarded-scenarios.js';
 import { HOLD_SCENARIOS } from './hold-scenarios.js';
 import { LONG_CARD_SCENARIOS } from './long-card-scenarios.js';
 import { LONG_HOLD_SCENARIOS } from './long-hold-scenarios.js';
@@ -15,7 +17,13 @@ export const EVERY_SCENARIO: Readonly<Record<string, Scenario>> = {
   ...RISK_SCENARIOS,
   ...CARD_SCENARIOS,
   ...SHORT_SUBSCRIPTION_SCENARIOS,
+  ...GUARDED_SCENARIOS,
 };
+
+/** Where a long one is run. */
+export function timeOf(name: string): VirtualTimeOptions {
+  return { billing: true, ...(name in LONG_GUARDED_SCENARIOS && { perCall: PER_CALL }) };
+}
 
 /** Those that take hours or days, in skipped time. */
 export const EVERY_LONG_SCENARIO: Readonly<Record<string, LongScenario>> = {
@@ -24,4 +32,5 @@ export const EVERY_LONG_SCENARIO: Readonly<Record<string, LongScenario>> = {
   ...LONG_CARD_SCENARIOS,
   ...SUBSCRIPTION_SCENARIOS,
   ...NOTIFICATION_SCENARIOS,
+  ...LONG_GUARDED_SCENARIOS,
 };

@@ -6,10 +6,11 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { unitsWithRisk } from '../support/reset-paths.js';
 import { startStack, type TestStack } from '../support/stack.js';
 import { bundlePath } from '../support/temporal.js';
-import { startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
+import { startVirtualTime, type VirtualTime, type VirtualTimeOptions } from '../support/virtual-time.js';
 import { until } from '../support/until.js';
 import { CHANGES } from './changes.js';
-import { EVERY_LONG_SCENARIO, EVERY_SCENARIO } from './every-scenario.js';
+import { EVERY_LONG_SCENARIO, EVERY_SCENARIO, timeOf } from './every-scenario.js';
+import { LIMITED_UNIT } from './guarded-scenarios.js';
 import { goldenNames, PRESENT, readGolden, replayGolden } from './golden.js';
 import { checksumsOfRecordings, noteNewRecordings, readManifest, unexplained } from './manifest.js';
 import { workflowRuntime } from './runtime.js';
@@ -29,6 +30,14 @@ function handleOf({ workflow }: Client, one: string | OneRun): WorkflowHandle {
 function missing<Run>(scenarios: Readonly<Record<string, Run>>): [string, Run][] {
   const wanted = process.env['HOLDFAST_RECORD_ONLY'] ?? '';
   return Object.entries(scenarios).filter(([name]) => name.includes(wanted) && !existsSync(fileOf(name)));
+}
+
+/** Those that the same time serves together. */
+function inTimes<Run>(all: readonly [string, Run][]) {
+  const keyOf = ([name]: [string, Run]): string => JSON.stringify(timeOf(name));
+  return [...new Set(all.map(keyOf))].map(
+    (key) => [JSON.parse(key) as VirtualTimeOptions, all.filter((one) => keyOf(one) === key)] as const,
+  );
 }
 
 /** Writes the history once its flow has ended; answers how it did. */
@@ -65,7 +74,7 @@ if (short.length > 0)
         real: true,
         billing: true,
         pendingMs: 3_600_000,
-        workerEnv: { HOLDFAST_BUSINESS_UNITS: unitsWithRisk([], { voidAfterPartialCapture: true }) },
+        workerEnv: { HOLDFAST_BUSINESS_UNITS: unitsWithRisk([LIMITED_UNIT], { voidAfterPartialCapture: true }) },
       });
     });
     afterAll(async () => {
@@ -76,16 +85,16 @@ if (short.length > 0)
     });
   });
 
-if (long.length > 0)
+for (const [options, some] of inTimes(long))
   describe('a golden history can be made in skipped time', () => {
     let time: VirtualTime;
     beforeAll(async () => {
-      time = await startVirtualTime({ billing: true });
+      time = await startVirtualTime(options);
     });
     afterAll(async () => {
       await time?.close();
     });
-    test.each(long)(
+    test.each(some)(
       '%s',
       async (name, run) => {
         expect(ENDED).toContain(await record(name, handleOf(time.client, await run(time))));

@@ -24,7 +24,7 @@ const LONG = new Set([
 
 const names = goldenNames();
 /** Types of flow with so few histories that a third of all may hold none of them. */
-const RARE = /^(?:list-cards|remove-card|resolve-pending)/;
+const RARE = /^(?:brakes|bulk|list-cards|outgoing|remove-card|resolve-pending)/;
 /** A short run takes every third one, and the rare ones; which third is by its seed, as all are taken at full counts. */
 const sampled = inTurn(3);
 const taken = names.filter((name, index) => sampled(index) || RARE.test(name));

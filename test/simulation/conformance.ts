@@ -7,7 +7,8 @@ import type { Command } from '../replay/commands.js';
 import { type Difference, differences, sayDifference } from '../replay/compare.js';
 import { commandsOf, withPlaceholders } from '../replay/conform.js';
 import { decodeHistory, type History, isRecord, ms, type Plain } from '../replay/decode.js';
-import { EVERY_LONG_SCENARIO, EVERY_SCENARIO } from '../replay/every-scenario.js';
+import { EVERY_LONG_SCENARIO, EVERY_SCENARIO, timeOf } from '../replay/every-scenario.js';
+import { LIMITED_UNIT } from '../replay/guarded-scenarios.js';
 import { type Golden, isMeantEverywhere, type Locals } from '../replay/golden.js';
 import { drive, type Runtime } from '../replay/runtime.js';
 import type { OneRun } from '../replay/scenarios.js';
@@ -47,17 +48,20 @@ export async function simulated(golden: Golden, moments?: Moments): Promise<{ hi
   };
   const overdue = arrivals?.overdue ?? [];
   if (long !== undefined) {
-    const time = await startSimulatedTime({ billing: true }, { ...more, elsewhere: takesAll });
+    const time = await startSimulatedTime(timeOf(name), { ...more, elsewhere: takesAll });
     try {
       return { history: await read(time.client, await long(time)), overdue };
     } finally {
       await time.close();
     }
   }
-  const workerEnv = { HOLDFAST_BUSINESS_UNITS: unitsWithRisk([], { voidAfterPartialCapture: true }) };
+  const workerEnv = { HOLDFAST_BUSINESS_UNITS: unitsWithRisk([LIMITED_UNIT], { voidAfterPartialCapture: true }) };
   // Where events wait, the engine that recorded the histories was told of them at other moments.
   const how = { waitForEndMs: 0, ...more };
-  const stack = await startSimulatedStack({ pendingMs: 3_600_000, billing: true, workerEnv }, how);
+  const stack = await startSimulatedStack(
+    { pendingMs: 3_600_000, billing: true, units: [LIMITED_UNIT], workerEnv },
+    how,
+  );
   try {
     if (short === undefined) throw new Error(`no scenario makes ${name}`);
     return { history: await read(stack.temporal, await short(stack)), overdue };

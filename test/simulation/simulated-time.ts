@@ -1,4 +1,4 @@
-import type { VirtualTime } from '../support/virtual-time.js';
+import type { VirtualTime, VirtualTimeOptions } from '../support/virtual-time.js';
 import { RequestLog } from '../support/request-log.js';
 import { PLAIN_UNIT } from '../../tools/stack/profile-units.js';
 import { DEFAULT_UNIT } from '../../sandbox/business-units.js';
@@ -8,8 +8,6 @@ import { tellingOf } from '../support/telling.js';
 import { startCharge, tokenizedInput } from '../support/virtual-charges.js';
 import { createSimulation, type Simulation, type SimulationOptions } from './simulation.js';
 import type { SimulatedWorker } from './worker/worker.js';
-
-const UNIT = { HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: { ...DEFAULT_UNIT, riskUnit: 'default' } }) };
 
 /** A year of waiting would be a million and a half of a server's long polls. */
 const LONG_POLL_MS = 20 * 86_400_000;
@@ -22,10 +20,11 @@ let count = 0;
 
 /** `startVirtualTime` on the simulation: the same engine, service and clock in one process. */
 export async function startSimulatedTime(
-  { billing = false, sticky = true } = {},
+  { billing = false, sticky = true, perCall }: VirtualTimeOptions = {},
   more: Partial<SimulationOptions> = {},
 ): Promise<SimulatedTime> {
   const startAt = Date.now();
+  const unit = { ...DEFAULT_UNIT, riskUnit: 'default', ...(perCall && { outgoing: { perCall } }) };
   const requests = new RequestLog(() => Date.now());
   const held = new Map<string, () => Promise<void>>();
   const simulation = await createSimulation({
@@ -38,7 +37,7 @@ export async function startSimulatedTime(
     telling: tellingOf(),
     noting: (dispatcher) => requests.noting(dispatcher),
     worker: {
-      env: UNIT,
+      env: { HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: unit }) },
       queues: billing ? [PAYMENTS_TASK_QUEUE, BILLING_TASK_QUEUE] : [PAYMENTS_TASK_QUEUE],
       beforeActivity: async (type) => await held.get(type)?.(),
       ...(!sticky && { cache: 0 }),

@@ -9,7 +9,7 @@ import { createBulkActivities } from '../../activities/bulk.js';
 import { createReconcileActivities } from '../../activities/reconcile.js';
 import { type BulkheadOptions, placesOf, withBulkheads } from '../../activities/bulkhead.js';
 import { RateLimit } from '../../activities/rate-limit.js';
-import { readBrakes } from '../../src/client/brakes.js';
+import { keepBrakes } from '../../src/client/brakes.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { createEnginePort } from '../../src/client/engine-port.js';
 import { createBulkPort } from '../../src/client/bulk-port.js';
@@ -206,7 +206,7 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
     startWorker,
     newClient,
     async readBrakes() {
-      brakes = await readBrakes(client);
+      brakes = await keepBrakes(client);
     },
     async close() {
       activate(undefined);

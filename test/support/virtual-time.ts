@@ -75,13 +75,20 @@ export interface VirtualTime {
   close(): Promise<void>;
 }
 
-/** @param options.billing serves subscriptions as well */
-export async function startVirtualTime(options: { billing?: boolean; sticky?: boolean } = {}): Promise<VirtualTime> {
+export interface VirtualTimeOptions {
+  /** Serves subscriptions as well. */
+  billing?: boolean;
+  sticky?: boolean;
+  /** What the unit sends to cards in one call, in minor units by currency. Default: there is no limit. */
+  perCall?: Readonly<Record<string, number>>;
+}
+
+export async function startVirtualTime(options: VirtualTimeOptions = {}): Promise<VirtualTime> {
   if (isSimulated()) return await (await import('../simulation/simulated-time.js')).startSimulatedTime(options);
   return await startSkippedTime(options);
 }
 
-async function startSkippedTime({ billing = false, sticky = true }): Promise<VirtualTime> {
+async function startSkippedTime({ billing = false, sticky = true, perCall }: VirtualTimeOptions): Promise<VirtualTime> {
   quietRuntime();
   const environment = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path: testServerPath() } },
@@ -112,7 +119,8 @@ async function startSkippedTime({ billing = false, sticky = true }): Promise<Vir
   const addresses: (() => void)[] = [];
   let endWorker = async (): Promise<void> => {};
   const startWorker = async (keys?: string): Promise<void> => {
-    const units = new Map([['default', { riskUnit: 'default', holdMs: DEFAULT_HOLD_MS }]]);
+    const limits = perCall === undefined ? {} : { outgoing: { perCall, approveWithinMs: 72 * HOUR } };
+    const units = new Map([['default', { riskUnit: 'default', holdMs: DEFAULT_HOLD_MS, ...limits }]]);
     const activities = {
       providers,
       units,

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { BRAKES_MEMO, type Brakes } from '../../src/contract/brakes.js';
+import { markSealed } from '../../src/contract/payload-marks.js';
 import { createLogger } from '../../src/security/logging.js';
 import { watchBrakes } from '../../workers/brakes.js';
 import { until } from '../support/until.js';
@@ -12,19 +13,29 @@ const BRAKED: Brakes = {
 
 /** A worker's brakes on a Temporal that answers with `memo`, or not at all. */
 async function watched(memo: unknown, status = 'RUNNING') {
-  const temporal = { memo, status, asked: 0, started: [] as unknown[] };
-  const describe = async () => {
-    temporal.asked += 1;
-    if (temporal.memo instanceof Error) throw temporal.memo;
-    return { memo: { [BRAKES_MEMO]: temporal.memo }, status: { name: temporal.status } };
-  };
+  const temporal = { memo, status, asked: 0, started: [] as unknown[], ended: [] as unknown[], inClear: false };
+  /** Ours is run "a". */
+  const getHandle = (_id: string, runId = temporal.inClear ? 'b' : 'a') => ({
+    describe: async () => {
+      temporal.asked += 1;
+      if (temporal.memo instanceof Error) throw temporal.memo;
+      const kept = runId === 'a' ? markSealed(temporal.memo) : { braked: [], changes: [] };
+      return { runId, memo: { [BRAKES_MEMO]: kept }, status: { name: temporal.status } };
+    },
+    terminate: async () => void temporal.ended.push(runId),
+  });
   const start = async (_type: string, options: unknown) => {
     temporal.started.push(options);
     temporal.status = 'RUNNING';
+    temporal.inClear = false;
   };
+  async function* list() {
+    yield { runId: 'b' };
+    yield { runId: 'a' };
+  }
   const client = {
     withDeadline: (_at: number, ask: () => unknown) => ask(),
-    workflow: { getHandle: () => ({ describe }), start },
+    workflow: { getHandle, start, list },
   };
   const lines: string[] = [];
   const waits: (readonly string[])[] = [];
@@ -94,4 +105,19 @@ test('a flow of brakes that somebody has ended is begun again: the namespace for
   const released = await none.watching;
   await released.close();
   expect(none.temporal.started).toEqual([]);
+});
+
+test('one that somebody without our keys has begun in its place is ended and said, and the brakes of before count', async () => {
+  const { temporal, lines, watching } = await watched(BRAKED);
+  const brakes = await watching;
+  temporal.inClear = true;
+  await until(
+    async () => temporal.started.length,
+    (started) => started > 0,
+  );
+  expect(brakes.brakeOf('shop')).toBeDefined();
+  expect(temporal.ended).toEqual(['b']);
+  expect(temporal.started).toMatchObject([{ args: [BRAKED] }]);
+  expect(lines.filter((line) => line.includes('Run b of workflow'))).toHaveLength(1);
+  await brakes.close();
 });

@@ -95,14 +95,14 @@ export async function nextCommandOrMessage(
   ms: number,
   summary: string,
   endsOnCancel: boolean,
-  takesCommands = true,
+  takes: (command: QueuedCommand) => boolean = () => true,
 ): Promise<NextInput> {
   flow.busy = false;
   const cancelled = (): boolean => endsOnCancel && flow.isCancelled();
-  const commanded = (): boolean => takesCommands && flow.queue.length > 0;
-  await waitOrRun(flow, () => commanded() || flow.inbox.length > 0 || cancelled(), ms, summary);
-  const command = takesCommands ? flow.queue.shift() : undefined;
+  await waitOrRun(flow, () => flow.queue.some(takes) || flow.inbox.length > 0 || cancelled(), ms, summary);
+  const command = flow.queue.find(takes);
   if (command !== undefined) {
+    flow.queue.splice(flow.queue.indexOf(command), 1);
     flow.busy = true;
     return { command };
   }

@@ -1,7 +1,7 @@
 import { shownDispute } from '../../src/contract/disputes.js';
 import { idempotencyKey, canonical } from '../../src/contract/idempotency.js';
 import type { FlowStatus, Outcome } from '../../src/contract/messages.js';
-import type { Declined, Evidence, FinalStepOutcome, NotExecuted } from '../../src/contract/outcome.js';
+import type { Declined, Evidence, FinalStepOutcome, NotExecuted, Retryable } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/records.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import { retryableBy } from '../../src/domain/decline.js';
@@ -29,7 +29,7 @@ export function settledOutcome(flow: FlowState, { record, knownBy, confirmed }: 
     ...common,
     status: 'declined',
     category,
-    retryable: confirmed ? retryableBy(category, record.subCategory, isConsent(flow), flow.declines) : 'nobody',
+    retryable: retryableOf(flow, { category, subCategory: record.subCategory, confirmed }),
     confirmed,
   };
   if (record.subCategory !== undefined) declined.subCategory = record.subCategory;
@@ -68,8 +68,16 @@ function outcomeOf(flow: FlowState, { request }: SettleCommand): FinalStepOutcom
   if (request.status === 'succeeded') return { ...common, status: 'succeeded' };
   if (request.status === 'notExecuted') return { ...common, status: 'notExecuted', reason: request.why };
   const category = request.category ?? 'unknown';
-  const retryable = retryableBy(category, undefined, isConsent(flow), flow.declines);
+  const retryable = retryableOf(flow, { category, confirmed: true });
   return { ...common, status: 'declined', category, retryable, confirmed: true };
+}
+
+/** How it may be retried, by what is known of its business unit. */
+export function retryableOf(
+  flow: FlowState,
+  { category, subCategory, confirmed }: { category: string; subCategory?: string | undefined; confirmed: boolean },
+): Retryable {
+  return confirmed ? retryableBy(category, subCategory, isConsent(flow), flow.declines) : 'nobody';
 }
 
 /** True if the operation under way is the buyer's consent to later use of the card. */

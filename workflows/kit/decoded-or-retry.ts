@@ -1,6 +1,7 @@
 import { inWorkflowContext } from '@temporalio/workflow';
 import {
   isReadableElsewhere,
+  isSealed,
   isUndecodable,
   whyUndecodable,
   type Undecodable,
@@ -20,10 +21,12 @@ export function readableOrRetry<Value>(value: Value, what: string): Value {
 /**
  * For an activity's result. If it can't be decoded, this worker lacks a key that another one has: a plain error fails
  * the workflow task, which is retried until a worker with the key takes it. Any other path would be recorded in the
- * history, and every later replay that has the key would diverge from it. (Nobody outside can forge an activity's
- * result.)
+ * history, and every later replay that has the key would diverge from it. One in clear is no worker's: whoever has access
+ * to Temporal can complete an activity. It holds the flow too, until a person resets it to before that.
  */
 export function decodedOrRetry<Result>(result: Result): Result {
+  if (typeof result === 'object' && result !== null && !isSealed(result))
+    throw new Error("An activity's result came in clear, and no worker has written it: reset the flow to before it");
   if (!isUndecodable(result)) return result;
   throw lackingKey("an activity's result", result);
 }

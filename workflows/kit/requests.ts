@@ -4,13 +4,21 @@ import type { z } from 'zod';
 import { faultsOf } from '../../src/contract/fields.js';
 import { canonical } from '../../src/contract/idempotency.js';
 import { FAILURE_TYPES, type FailureType } from '../../src/contract/names.js';
-import { IN_CLEAR, isRefusedInClear, isUndecodable, whyUndecodable } from '../../src/contract/payload-marks.js';
+import {
+  IN_CLEAR,
+  isRefusedInClear,
+  isSealed,
+  isUndecodable,
+  whyUndecodable,
+} from '../../src/contract/payload-marks.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
 import { readableOrRetry } from './decoded-or-retry.js';
 
 /** How a flow takes one kind of update. */
 interface UpdateHandler<Parsed, Answer> {
   description: string;
+  /** Only our workers give it: in clear it is refused, whatever they are set to. */
+  onlySealed?: true;
   /** Must not change anything. Its refusals are not in the history. @throws ApplicationFailure */
   validate: (request: Parsed) => void;
   /** Queues the request and waits for its answer; only the main loop acts (money rule 7). */
@@ -21,10 +29,13 @@ interface UpdateHandler<Parsed, Answer> {
 export function onUpdate<Schema extends z.ZodType, Request, Answer>(
   update: UpdateDefinition<Answer, [Request], string>,
   schema: SharedSchema<Schema>,
-  { description, validate, answer }: UpdateHandler<z.output<Schema>, Answer>,
+  { description, onlySealed, validate, answer }: UpdateHandler<z.output<Schema>, Answer>,
 ): void {
   setHandler(update, (request) => whateverIsCancelled(() => answer(parseAccepted(schema, request))), {
-    validator: (request) => validate(parse(schema, request)),
+    validator: (request) => {
+      if (onlySealed === true && !isSealed(request)) throw refused('it came in clear', FAILURE_TYPES.invalidInput);
+      validate(parse(schema, request));
+    },
     description,
   });
 }

@@ -7,13 +7,14 @@ import { dayOf } from '../../src/domain/outgoing.js';
 import { decisionOf, forgetDecision } from '../flow/approvals.js';
 import { resumable } from '../flow/continue.js';
 import { enter } from '../flow/explain.js';
-import { nextCommandOrMessage } from '../flow/inbox.js';
+import { type NextInput, nextCommandOrMessage } from '../flow/inbox.js';
 import { notExecuted } from '../flow/outcomes.js';
-import type { FlowState, Message } from '../flow/state.js';
+import type { FlowState, Message, MoneyCommand, QueuedCommand } from '../flow/state.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { ignore } from '../kit/run.js';
 import { publish } from '../kit/visibility.js';
 import { counting } from '../policies.js';
+import { beginStep } from './money-step.js';
 import { askOperator, handleFailedRead, pollWait } from './operator.js';
 
 /** A credit or refund that is about to be sent. */
@@ -33,6 +34,8 @@ export interface Outgoing {
   again?: boolean;
   /** Ends the wait for another person; undefined for a flow that stays open when it is cancelled. */
   isCancelled?: () => boolean;
+  /** Executes a void or capture of the payment while this waits: its hold may end before another person decides. */
+  meanwhile?: (command: MoneyCommand) => Promise<void>;
 }
 
 /** Notes that the payment's business unit limits what it sends to cards. */
@@ -43,6 +46,8 @@ export function noteLimits(flow: FlowState, { limitsOutgoing }: { limitsOutgoing
 /** `refused`: another person has said no, or nobody has said anything in time. */
 export interface Cleared {
   refused?: NotExecuted | undefined;
+  /** It is above a limit, and does not say who asks: another person could not be told from them. */
+  unnamed?: string;
   /** It has waited for another person or for the counter: what was read before may be old. */
   waited?: true;
   approved?: FlowState['approved'];
@@ -58,15 +63,18 @@ export async function clearOutgoing(flow: FlowState, sent: Outgoing): Promise<Cl
     return { day: dayOf(sent.at) };
   };
   return await resumable(flow, 'clearOutgoing', begin, async (notes) => {
+    if (notes.meanwhile !== undefined) await executeMeanwhile(flow, sent, notes, notes.meanwhile);
     for (;;) {
       if (notes.approval === undefined) {
         notes.askedAt ??= Date.now();
-        const answer = await count(flow, sent, notes.day);
+        const answer = await count(flow, sent, notes);
         if (Date.now() - notes.askedAt > STAYS_FRESH_MS) notes.waited = true;
-        if (answer.counted) return notes.waited === true ? { waited: true } : {};
+        const waited = notes.waited === true ? { waited: true as const } : {};
+        if (answer.counted) return waited;
+        if (sent.askedBy === undefined) return { ...waited, unnamed: askWho(sent, answer) };
         open(flow, sent, notes, answer);
       }
-      const decided = await untilDecided(flow, sent, notes.approval as OpenApproval);
+      const decided = await untilDecided(flow, sent, notes, notes.approval as OpenApproval);
       flow.approval = undefined;
       enter(flow, { waitingFor: 'provider', needsOperator: null, dueAt: null });
       publish(flow);
@@ -81,7 +89,8 @@ export async function clearOutgoing(flow: FlowState, sent: Outgoing): Promise<Cl
       if (decided?.decision !== 'approved')
         return { waited: true, refused: refusedBecause(flow, notes.approval as OpenApproval, decided) };
       const { who, why } = decided;
-      await count(flow, sent, dayOf(Date.now()), true);
+      notes.day = dayOf(Date.now());
+      await count(flow, sent, notes, true);
       return { waited: true, approved: { who, why } };
     }
   });
@@ -94,12 +103,16 @@ interface Clearing {
   waited?: true;
   /** Epoch ms: when the counter was first asked. */
   askedAt?: number;
+  /** A command that is executed while this waits, and what it changes. */
+  meanwhile?: { command: MoneyCommand; before: Pick<FlowState, 'status' | 'kind' | 'stepAmount' | 'stepStartedAt'> };
 }
 
 /** What was read before the counter was asked counts for so long. */
 const STAYS_FRESH_MS = 60_000;
 
-async function count(flow: FlowState, { operation, key, amount }: Outgoing, day: string, approved = false) {
+async function count(flow: FlowState, sent: Outgoing, notes: Clearing, approved = false) {
+  const { operation, key, amount } = sent;
+  const { day } = notes;
   flow.inLocalTry = false;
   const { businessUnit, madeUnder, currency, paymentId = '' } = flow;
   const asked = { businessUnit, madeUnder, key, operation, paymentId, amount, currency, day };
@@ -115,9 +128,46 @@ async function count(flow: FlowState, { operation, key, amount }: Outgoing, day:
       handleFailedRead(flow, error);
       askOperator(flow, `nothing is sent before it can be counted: ${error.cause?.message ?? error.message}`);
     }
-    const next = await nextCommandOrMessage(flow, pollWait(flow, tries), 'Until it can be counted', false, false);
+    const next = await nextInput(flow, sent, notes, pollWait(flow, tries), 'Until it can be counted', false);
     if ('message' in next) takeNothing(flow, next.message);
   }
+}
+
+/** The next input; a void or capture has been executed then. */
+async function nextInput(
+  flow: FlowState,
+  sent: Outgoing,
+  notes: Clearing,
+  ms: number,
+  summary: string,
+  endsOnCancel: boolean,
+): Promise<NextInput> {
+  const takes = ({ name }: QueuedCommand): boolean =>
+    sent.meanwhile !== undefined && (name === 'void' || name === 'capture');
+  const next = await nextCommandOrMessage(flow, ms, summary, endsOnCancel, takes);
+  if (!('command' in next)) return next;
+  const { status, kind, stepAmount, stepStartedAt } = flow;
+  const before = { status, kind, stepAmount, stepStartedAt };
+  notes.meanwhile = { command: next.command as MoneyCommand, before };
+  await executeMeanwhile(flow, sent, notes, notes.meanwhile);
+  return next;
+}
+
+async function executeMeanwhile(
+  flow: FlowState,
+  sent: Outgoing,
+  notes: Clearing,
+  { command, before }: NonNullable<Clearing['meanwhile']>,
+): Promise<void> {
+  await sent.meanwhile?.(command);
+  delete notes.meanwhile;
+  notes.waited = true;
+  const { status, kind, stepAmount, stepStartedAt } = before;
+  beginStep(flow, kind, stepAmount);
+  flow.stepStartedAt = stepStartedAt;
+  enter(flow, { status, waitingFor: 'provider', needsOperator: null, dueAt: null });
+  if (flow.approval === undefined) publish(flow);
+  else showApproval(flow, sent, flow.approval);
 }
 
 /** Nothing is under way that a message could be about. */
@@ -126,16 +176,29 @@ function takeNothing(flow: FlowState, message: Message): void {
   else if (message.kind === 'event') ignore(flow, 'nothingSentYet');
 }
 
+function askWho({ operation }: Outgoing, { why }: { why: string }): string {
+  return `who: is required, since this ${operation} is ${why}, and another person has to approve it; give it again with who`;
+}
+
 function open(
   flow: FlowState,
-  { operation, commandId, amount, askedBy }: Outgoing,
+  sent: Outgoing,
   notes: Clearing,
   { why, approveWithinMs }: { why: string; approveWithinMs: number },
 ): void {
+  const { commandId, askedBy } = sent;
   const until = Date.now() + approveWithinMs;
   const approval = { commandId, why, until, ...(askedBy !== undefined && { askedBy }) };
   notes.approval = approval;
   flow.approval = approval;
+  showApproval(flow, sent, approval);
+}
+
+function showApproval(
+  flow: FlowState,
+  { operation, commandId, amount, askedBy }: Outgoing,
+  { why, until }: OpenApproval,
+): void {
   const asked = `${operation} of ${showMoney(amount, flow.currency)}, command "${commandId}"`;
   const by = askedBy === undefined ? '' : ` asked for by ${askedBy}`;
   const needsOperator =
@@ -148,9 +211,11 @@ function open(
 /** `look`: a person asks to look at the limits again. undefined: the time is up. */
 async function untilDecided(
   flow: FlowState,
-  { isCancelled }: Outgoing,
+  sent: Outgoing,
+  notes: Clearing,
   approval: OpenApproval,
 ): Promise<Approved | 'look' | 'cancelled' | undefined> {
+  const { isCancelled } = sent;
   for (;;) {
     const decided = decisionOf(flow, approval);
     if (decided !== undefined) return decided;
@@ -158,7 +223,7 @@ async function untilDecided(
     const ms = approval.until - Date.now();
     if (ms <= 0) return undefined;
     const endsOnCancel = isCancelled !== undefined;
-    const next = await nextCommandOrMessage(flow, ms, 'Until another person has approved it', endsOnCancel, false);
+    const next = await nextInput(flow, sent, notes, ms, 'Until another person has approved it', endsOnCancel);
     if (!('message' in next)) continue;
     takeNothing(flow, next.message);
     if (next.message.kind === 'retryNow' && decisionOf(flow, approval) === undefined) return 'look';

@@ -179,7 +179,7 @@ async function listen(
   // Commands that come while it is released for the next hold are meant for that one.
   const takesCommands = hold.mustVoid !== 'reauthorize';
   const what = 'Until the deadline of the hold';
-  const next = await nextCommandOrMessage(flow, waitMs, what, endsOnCancel, takesCommands);
+  const next = await nextCommandOrMessage(flow, waitMs, what, endsOnCancel, () => takesCommands);
   if ('command' in next) {
     const { command } = next;
     if (refusedAsOver(hold, command)) return undefined;

@@ -1,4 +1,6 @@
 import { commandSequence, idempotencyKey } from '../../src/contract/idempotency.js';
+import type { FinalStepOutcome } from '../../src/contract/outcome.js';
+import { showMoney } from '../../src/domain/money.js';
 import { sumsOf } from '../../src/domain/payment-sums.js';
 import { hasFailed } from '../../src/domain/settling.js';
 import { addLasting } from '../flow/new-state.js';
@@ -87,4 +89,26 @@ export function otherCapture(
 function otherVoid({ voids }: ReadFacts): string | undefined {
   const other = voids.find((record) => !hasFailed(record));
   return other && `void ${other.transactionId} was made already, and nothing says whether by this command`;
+}
+
+/**
+ * Why a found void that succeeded is answered as a refusal: it may have been sent while a capture was pending, and no
+ * run remembers how its caller was answered.
+ * @param before minor units that may have been captured when it was found
+ */
+export async function whyRefused(
+  flow: FlowState,
+  creator: Creator,
+  before: number,
+  { transactionId }: FinalStepOutcome,
+): Promise<string | undefined> {
+  const facts = await readFacts(flow, creator);
+  const isRead = !('refusal' in facts || 'unreadable' in facts);
+  const captured = isRead ? sumsOf(facts, actionsOf(flow, creator)).capturedAtMost : before;
+  if (captured === 0) return undefined;
+  const refusal =
+    `void ${transactionId ?? 'of unknown id'} has succeeded, and ${showMoney(captured, flow.currency)} may have been ` +
+    'captured all the same: look in the back office of the service which of them counts';
+  addLasting(flow, refusal);
+  return refusal;
 }

@@ -1,10 +1,10 @@
+import { ApplicationFailure } from '@temporalio/workflow';
 import { FAILURE_TYPES, type FailureType } from '../../src/contract/names.js';
 import { commandSequence, idempotencyKey } from '../../src/contract/idempotency.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/records.js';
 import { allowedAmount, sumsOf, sumsOfCapture } from '../../src/domain/payment-sums.js';
 import { showMoney } from '../../src/domain/money.js';
-import { addLasting } from '../flow/new-state.js';
 import { announceCommand } from '../flow/announce.js';
 import { decidedOutcome, noteAction } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
@@ -12,7 +12,7 @@ import type { FlowState, MoneyCommand, PendingVoids, SettleCommand } from '../fl
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
 import { beginStep, moneyStep, tryExecute } from './money-step.js';
-import { consistentFacts, countMade, readFacts } from './read-facts.js';
+import { consistentFacts, countMade } from './read-facts.js';
 import {
   actionsOf,
   alreadyDone,
@@ -25,7 +25,7 @@ import {
 } from './earlier-actions.js';
 import { type Cleared, clearOutgoing } from './clear-outgoing.js';
 import { refusesDisputed } from './follow-dispute.js';
-import { lookForVoids, otherCapture, planLateVoid } from './late-voids.js';
+import { lookForVoids, otherCapture, planLateVoid, whyRefused } from './late-voids.js';
 import { operationOf, type Plan, planOf, untilToldWhose } from './planned-action.js';
 import { settle, type Voids } from './settle.js';
 import { endOfVoids, noPendingVoids, pendingVoids } from './void-pending.js';
@@ -45,6 +45,15 @@ export interface Acted {
  * its end.
  */
 export async function act(flow: FlowState, creator: Creator, command: MoneyCommand): Promise<Acted> {
+  try {
+    return await acted(flow, creator, command);
+  } catch (error) {
+    if (!(error instanceof ApplicationFailure)) throw error;
+    return { answer: { refusal: error.message } };
+  }
+}
+
+async function acted(flow: FlowState, creator: Creator, command: MoneyCommand): Promise<Acted> {
   return await resumable(
     flow,
     'act',
@@ -75,6 +84,8 @@ interface Acting extends Pick<Cleared, 'refused' | 'approved'> {
   made?: Made;
   /** The amount that its business unit lets be sent, or that another person has decided about. */
   cleared?: number;
+  /** What it is about to be let send, in minor units, and since when (epoch ms). */
+  toClear?: { amount: number; at: number };
   /** An operator must say which of these the command has created, if any. */
   perhaps?: TransactionRecord[];
   /** For a capture, which may be voided while it is pending. */
@@ -98,18 +109,28 @@ async function cleared(
     // No run before has sent it: this one has just looked again.
     const sequence = commandSequence(commandId);
     if (notes.refused !== undefined) return done(flow, command, sequence, notes.refused);
-    const { stepAmount: amount, stepStartedAt: at } = flow;
+    notes.toClear ??= { amount: flow.stepAmount, at: flow.stepStartedAt };
+    const { amount, at } = notes.toClear;
     if (notes.cleared === amount) return prepared;
     const key = idempotencyKey(flow.workflowId, name, sequence);
     const sent = { operation: name, commandId, key, amount, askedBy: request.who, at };
     const again = notes.cleared !== undefined;
-    const { waited, refused, approved } = await clearOutgoing(flow, { ...sent, again });
+    const meanwhile = async (other: MoneyCommand): Promise<void> => {
+      other.answer = (await act(flow, creator, other)).answer;
+    };
+    const { waited, refused, unnamed, approved } = await clearOutgoing(flow, { ...sent, again, meanwhile });
+    delete notes.toClear;
+    if (unnamed !== undefined) return badInput(`nothing was sent: ${unnamed}, under a new commandId`);
     notes.cleared = amount;
     notes.refused = refused;
     notes.approved = approved;
     // Others may have refunded meanwhile.
     if (waited === true) notes.plan = undefined;
   }
+}
+
+function badInput(refusal: string): Acted {
+  return { answer: { refusal, type: FAILURE_TYPES.invalidInput } };
 }
 
 /** A transaction that an earlier run created: it is followed instead of sent again. */
@@ -145,28 +166,6 @@ async function settleMade(
 
 async function endLateVoids(flow: FlowState, so: PendingVoids, ended: FinalStepOutcome): Promise<void> {
   if (endOfVoids(flow, so, ended) === undefined) await lookForVoids(flow, so);
-}
-
-/**
- * Why a found void that succeeded is answered as a refusal: it may have been sent while a capture was pending, and no
- * run remembers how its caller was answered.
- * @param before minor units that may have been captured when it was found
- */
-async function whyRefused(
-  flow: FlowState,
-  creator: Creator,
-  before: number,
-  { transactionId }: FinalStepOutcome,
-): Promise<string | undefined> {
-  const facts = await readFacts(flow, creator);
-  const isRead = !('refusal' in facts || 'unreadable' in facts);
-  const captured = isRead ? sumsOf(facts, actionsOf(flow, creator)).capturedAtMost : before;
-  if (captured === 0) return undefined;
-  const refusal =
-    `void ${transactionId ?? 'of unknown id'} has succeeded, and ${showMoney(captured, flow.currency)} may have been ` +
-    'captured all the same: look in the back office of the service which of them counts';
-  addLasting(flow, refusal);
-  return refusal;
 }
 
 function prepareOrAsk(
@@ -227,10 +226,8 @@ async function prepare(
   if (disputed !== undefined) return { answer: disputed };
   const captureId = 'captureId' in request ? request.captureId : undefined;
   const capture = captureId === undefined ? undefined : sumsOfCapture(facts, actions, captureId);
-  if (captureId !== undefined && capture === undefined) {
-    const refusal = `captureId: the payment has no capture ${captureId}`;
-    return { answer: { refusal, type: FAILURE_TYPES.invalidInput } };
-  }
+  if (captureId !== undefined && capture === undefined)
+    return badInput(`captureId: the payment has no capture ${captureId}`);
   const allowed = allowedAmount(name, asked, sums, show, capture);
   if ('refusal' in allowed) {
     const type = allowed.badInput === true ? FAILURE_TYPES.invalidInput : FAILURE_TYPES.stateConflict;

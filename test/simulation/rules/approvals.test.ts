@@ -53,7 +53,7 @@ describe('a refund', () => {
     await newDay();
     const { actions, moved } = await charged();
     const flow = flowOf(actions.workflowId);
-    const first = await actions.command('refund', { commandId: 'no', amount: 7_000 });
+    const first = await actions.command('refund', { commandId: 'no', amount: 7_000, who: 'Ada' });
     await pass(MINUTE);
     await time.holdfast.reject(flow, { ...GRACE, commandId: 'no' });
     expect(await first.answer).toMatchObject({
@@ -61,7 +61,7 @@ describe('a refund', () => {
       reason: 'rejected by Grace: case 17',
       evidence: { operator: GRACE },
     });
-    const second = await actions.command('refund', { commandId: 'late', amount: 7_000 });
+    const second = await actions.command('refund', { commandId: 'late', amount: 7_000, who: 'Ada' });
     await pass(2 * DAY + MINUTE);
     expect(await second.answer).toMatchObject({
       status: 'notExecuted',
@@ -70,7 +70,9 @@ describe('a refund', () => {
     await expect(time.holdfast.approve(flow, { ...GRACE, commandId: 'late' })).rejects.toMatchObject({
       message: expect.stringContaining('nothing waits for a decision'),
     });
-    expect(await actions.ask('refund', { commandId: 'late', amount: 7_000 })).toMatchObject({ status: 'notExecuted' });
+    expect(await actions.ask('refund', { commandId: 'late', amount: 7_000, who: 'Ada' })).toMatchObject({
+      status: 'notExecuted',
+    });
     expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: false });
     expect(await moved()).toEqual(['charge Succeed 12000 USD']);
   });
@@ -79,7 +81,7 @@ describe('a refund', () => {
 test('a refund that was approved and sent is found by a reset, which counts and sends nothing again', async () => {
   const at = await newDay();
   const { actions, moved } = await charged();
-  const { answer } = await actions.command('refund', { commandId: 'big', amount: 7_000 });
+  const { answer } = await actions.command('refund', { commandId: 'big', amount: 7_000, who: 'Ada' });
   await pass(MINUTE);
   await time.holdfast.approve(flowOf(actions.workflowId), { ...GRACE, commandId: 'big' });
   await answer;
@@ -92,8 +94,34 @@ test('a refund that was approved and sent is found by a reset, which counts and 
   expect(await time.holdfast.explain(counterOf(at))).toContain('1 credits and refunds, 70.00 USD');
 });
 
+describe('without the name of who asks for it', () => {
+  const asks = (what: string) =>
+    failsWith('InvalidInput', `who: is required, since this ${what} is more than the 60.00 USD`);
+
+  test('a refund above a limit is refused, and one below is sent', async () => {
+    await newDay();
+    const { actions, moved } = await charged();
+    await expect(actions.ask('refund', { commandId: 'big', amount: 7_000 })).rejects.toMatchObject(asks('refund'));
+    expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: false });
+    expect(await actions.ask('refund', { commandId: 'small', amount: 5_000 })).toMatchObject({ status: 'succeeded' });
+    expect(await moved()).toEqual(['charge Succeed 12000 USD', 'refund Succeed 5000 USD']);
+  });
+
+  test('a credit above a limit fails, and after a reset is only looked for', async () => {
+    await newDay();
+    const flow = await beginFlow(time, 'credit', await inputOf(time, 'credit', { amount: 7_000 }));
+    await expect(flow.outcome()).rejects.toMatchObject(asks('credit'));
+    expect(time.requests.posts(flow.reference).map(({ path }) => path)).toEqual(['/payments']);
+    await resetToFirstTask(time.client, flow.workflowId);
+    const again = time.client.workflow.getHandle(flow.workflowId).result();
+    await pass(DAY);
+    expect(await again).toMatchObject({ status: 'notExecuted' });
+  });
+});
+
 describe('a credit', () => {
-  const credited = async (amount: number) => await beginFlow(time, 'credit', await inputOf(time, 'credit', { amount }));
+  const credited = async (amount: number) =>
+    await beginFlow(time, 'credit', await inputOf(time, 'credit', { amount, who: 'Ada' }));
 
   test('above the sum of a call is sent once it is approved, and a reset sends and counts it no second time', async () => {
     const at = await newDay();
@@ -142,7 +170,7 @@ describe('a credit', () => {
 test('an approval is of the sum that is sent: what others refund meanwhile asks for another one', async () => {
   await newDay();
   const { actions, paymentId, moved } = await charged();
-  const { answer } = await actions.command('refund', { commandId: 'rest' });
+  const { answer } = await actions.command('refund', { commandId: 'rest', who: 'Ada' });
   await pass(MINUTE);
   const back = { amount: 5_000, reconciliationId: 'by-hand' };
   await time.provider.createRefund(paymentId, back, { idempotencyKey: 'by-hand' });
@@ -177,7 +205,7 @@ test('the command of the operator finds what waits by the reference of the payme
   expect(await run({})).toBe(0);
   expect(said.join('')).toContain('"big" approved by Grace');
   expect(await answer).toMatchObject({ status: 'succeeded' });
-  const credit = await beginFlow(time, 'credit', await inputOf(time, 'credit', { amount: 7_000 }));
+  const credit = await beginFlow(time, 'credit', await inputOf(time, 'credit', { amount: 7_000, who: 'Ada' }));
   await pass(MINUTE);
   await run({ command: 'reject', reference: credit.reference });
   expect(await credit.outcome()).toMatchObject({ status: 'notExecuted' });
@@ -187,17 +215,22 @@ test('nobody approves what they have asked for by spelling their name otherwise'
   await newDay();
   const { actions } = await charged();
   await actions.command('refund', { commandId: 'big', amount: 7_000, who: 'Ada Lovelace' });
+  const input = await inputOf(time, 'credit', { amount: 7_000, who: 'Ada Lovelace' });
+  const credit = await beginFlow(time, 'credit', input);
   await pass(MINUTE);
   for (const who of ['ada  lovelace', 'Ａda Lovelace', 'Ada\u00a0Lovelace', 'Ada\u200b Lovelace', 'AdaLovelace'])
-    await expect(
-      time.holdfast.approve(flowOf(actions.workflowId), { commandId: 'big', who, why: 'x' }),
-      who,
-    ).rejects.toMatchObject({ message: expect.stringContaining('another person') });
+    for (const [flow, commandId] of [
+      [flowOf(actions.workflowId), 'big'],
+      [credit.reference, credit.reference],
+    ] as const)
+      await expect(time.holdfast.approve(flow, { commandId, who, why: 'x' }), who).rejects.toMatchObject({
+        message: expect.stringContaining('another person'),
+      });
 });
 
 test('a credit that was rejected ends once more after a reset to any of its tasks', async () => {
   await newDay();
-  const credit = await beginFlow(time, 'credit', await inputOf(time, 'credit', { amount: 7_000 }));
+  const credit = await beginFlow(time, 'credit', await inputOf(time, 'credit', { amount: 7_000, who: 'Ada' }));
   await pass(MINUTE);
   await time.holdfast.reject(credit.reference, { ...GRACE, commandId: credit.reference });
   expect(await credit.outcome()).toMatchObject({ status: 'notExecuted' });

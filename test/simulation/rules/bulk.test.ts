@@ -5,6 +5,7 @@ import { runBulk } from '../../../src/cli/bulk.js';
 import type { BulkRequest } from '../../../src/cli/bulk-arguments.js';
 import type { Engine } from '../../../src/cli/engine.js';
 import type { UsageError } from '../../../src/cli/errors.js';
+import { createBulkPort } from '../../../src/client/bulk-port.js';
 import type { BulkResult, BulkStatus } from '../../../src/contract/bulk.js';
 import { BILLING_TASK_QUEUE } from '../../../src/contract/names.js';
 import type { SubscriptionInput } from '../../../src/contract/subscription.js';
@@ -168,6 +169,42 @@ describe('a bulk', () => {
     expect(await flow?.status()).toMatchObject({ status: 'active' });
     for (const worker of time.simulation.workers) worker.kill();
     await time.startWorker();
+  });
+
+  test('finds a subscription that has just continued as new, while its next run is not listed yet', async () => {
+    const [flow] = await subscribed(1);
+    const { workflowId = '' } = flow ?? {};
+    const { connection, options } = time.client;
+    const lagging = new Client({ ...options, connection });
+    const list = lagging.workflow.list.bind(lagging.workflow);
+    const newest = runLengths(time, workflowId).length + 1;
+    await time.client.workflow.getHandle(workflowId).signal('moveOn');
+    await time.passUntil((await time.now()) + SECOND);
+    expect(runLengths(time, workflowId)).toHaveLength(newest);
+    lagging.workflow.list = (asked) => {
+      const all = list(asked);
+      const shown = (async function* () {
+        for await (const one of all) if (one.status.name !== 'RUNNING') yield one;
+      })();
+      return shown as unknown as typeof all;
+    };
+    const input = {
+      name: 'x',
+      businessUnit: 'default',
+      action: { do: 'pause' },
+      rate: 1,
+      who: 'Ada',
+      why: 'x',
+    } as const;
+    const targets = async (client: Client, more: object = {}) =>
+      (await createBulkPort(client).targets({ ...input, ...more }, await time.now())).map((one) => one.workflowId);
+    expect(await targets(lagging)).toContain(workflowId);
+    expect((await targets(time.client)).filter((id) => id === workflowId)).toHaveLength(1);
+    // It has moved already.
+    expect(await targets(lagging, { action: { do: 'moveOn' } })).not.toContain(workflowId);
+    // Those that have long gone on are listed as open, or have ended.
+    await time.passUntil((await time.now()) + 6 * MINUTE);
+    expect(await targets(lagging)).not.toContain(workflowId);
   });
 
   test('changes the cards that its file names, and leaves the others alone', async () => {

@@ -1,9 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { resolveWorkflowId } from '../../../src/contract/names.js';
 import { anotherCard, customerWithCard, declinedFor } from '../../support/subscriptions.js';
 import { CARDS } from '../../support/charges.js';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import type { SimulatedWorker } from '../worker/worker.js';
-import { beginFlow, declined as declinedBy, failsWith, inputOf, OPERATOR, sharedTime } from './context.js';
+import {
+  beginFlow,
+  declined as declinedBy,
+  failsWith,
+  followPending,
+  inputOf,
+  OPERATOR,
+  sharedTime,
+} from './context.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
@@ -83,6 +92,17 @@ test('a charge tells its merchant by the same table', async () => {
   };
   expect(await declined('payment_method_declined', 'insufficient_funds')).toMatchObject({ retryable: 'newCard' });
   expect(await declined('payment_method_error')).toMatchObject({ retryable: 'newReference' });
+});
+
+test('what is resolved for somebody else goes by it too', async () => {
+  const transactionId = await followPending(time, 'charge');
+  await time.sandbox.complete(transactionId, {
+    status: 'Failed',
+    category: 'payment_method_declined',
+    subCategory: 'insufficient_funds',
+  });
+  const { workflow } = time.client;
+  expect(await workflow.getHandle(resolveWorkflowId(transactionId)).result()).toMatchObject({ retryable: 'newCard' });
 });
 
 describe('what a person says of a payment whose flow was terminated', () => {

@@ -26,7 +26,7 @@ test('a refund that has waited for approval is not sent once a dispute was seen,
   await newDay();
   for (const seenBy of ['statement', 'event'] as const) {
     const { actions, paymentId, moved } = await charged();
-    const { answer } = await actions.command('refund', { commandId: 'big', amount: 7_000 });
+    const { answer } = await actions.command('refund', { commandId: 'big', amount: 7_000, who: 'Ada' });
     await pass(MINUTE);
     await tellOfDispute(time.client, inputOf(paymentId), seenBy);
     await pass(MINUTE);

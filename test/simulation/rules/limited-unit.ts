@@ -20,9 +20,11 @@ export const counterOf = (at: number) => ({
 /** The worker of a file's tests has a unit that limits what it sends to cards. */
 export function limitedUnit(time: SimulatedTime) {
   let worker: SimulatedWorker | undefined;
-  const work = (outgoing?: object): SimulatedWorker => {
+  const work = (outgoing?: object, env: object = {}): SimulatedWorker => {
     const unit = { ...DEFAULT_UNIT, ...(outgoing && { outgoing }) };
-    return time.simulation.startWorker({ env: { HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: unit }) } });
+    return time.simulation.startWorker({
+      env: { HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: unit }), ...env },
+    });
   };
   beforeAll(async () => {
     await time.stopWorker();
@@ -45,6 +47,11 @@ export function limitedUnit(time: SimulatedTime) {
       const { paymentId = '' } = await flow.outcome();
       const actions = await beginActions(time, { paymentId, currency, paymentReference: flow.reference });
       return { actions, paymentId, reference: flow.reference, moved: () => ledgerRows(time, paymentId) };
+    },
+    /** From now on its worker has these variables too. */
+    configure: async (env: object): Promise<void> => {
+      await worker?.stop();
+      worker = work(OUTGOING, env);
     },
     liftLimits: async (): Promise<void> => {
       await worker?.stop();

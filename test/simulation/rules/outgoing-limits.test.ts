@@ -29,7 +29,7 @@ test('a refund below every limit is sent at once, and counted once by its day', 
 test('a refund takes no room that another one takes at the same time', async () => {
   const at = await newDay();
   const three = [await charged(), await charged(), await charged()];
-  await Promise.all(three.map(async ({ actions }) => await actions.command('refund', { amount: 6_000 })));
+  await Promise.all(three.map(async ({ actions }) => await actions.command('refund', { amount: 6_000, who: 'Ada' })));
   await pass(MINUTE);
   const stands = await Promise.all(three.map(async ({ actions }) => (await actions.status()).waitingFor));
   expect(stands.toSorted()).toEqual(['approval', 'command', 'command']);
@@ -42,7 +42,7 @@ test('a fourth refund of a day to the same card waits, whichever payments they a
   for (const commandId of ['a', 'b'])
     expect(await actions.ask('refund', { commandId, amount: 5_000 })).toMatchObject({ status: 'succeeded' });
   expect(await other.ask('refund', { commandId: 'c', amount: 5_000 })).toMatchObject({ status: 'succeeded' });
-  await other.command('refund', { commandId: 'd', amount: 5_000 });
+  await other.command('refund', { commandId: 'd', amount: 5_000, who: 'Ada' });
   await pass(MINUTE);
   expect(await other.status()).toMatchObject({
     approval: { why: expect.stringContaining('refund 4 of that day to the same card') },

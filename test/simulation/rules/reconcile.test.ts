@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createReconcilePort } from '../../../src/client/reconcile-port.js';
+import type { Engine } from '../../../src/cli/engine.js';
 import { acknowledge, listFindings } from '../../../src/cli/findings.js';
+import { runReconcile } from '../../../src/cli/reconcile.js';
 import { BILLING_TASK_QUEUE, paymentWorkflowId } from '../../../src/contract/names.js';
 import type { Finding, ReconcileInput, ReconcileReport } from '../../../src/contract/reconcile.js';
 import { reconcileStatement } from '../../../src/domain/reconcile/reconcile.js';
@@ -162,4 +164,24 @@ describe('a finding', () => {
       closedAt: expect.any(String),
     });
   });
+});
+
+test('acknowledging all closes no more than the list has shown', async () => {
+  const before = await open();
+  expect(before.length).toBeGreaterThan(1);
+  const said: string[] = [];
+  const engine = { client: stack.temporal, address: 'here', namespace: 'default' } as Engine;
+  const ackAll = async (limit: number) =>
+    await runReconcile(
+      engine,
+      { command: 'reconcile ack', json: false, findings: { kinds: [], limit }, ...PERSON },
+      { print: (text) => said.push(text), printError: (text) => said.push(text) },
+    );
+  await expect(ackAll(before.length - 1)).rejects.toThrow(
+    `more than the ${before.length - 1} that reconcile list shows`,
+  );
+  expect(await open()).toEqual(before);
+  expect(await ackAll(before.length)).toBe(0);
+  expect(said.join('').match(/acknowledged by/g)).toHaveLength(before.length);
+  expect(await open()).toEqual([]);
 });

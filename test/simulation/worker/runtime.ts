@@ -13,20 +13,23 @@ const { ACTIVITIES } = await activityNames();
 /** The runtime copies dates into the flow's realm by the name of their class: those of a virtual clock have another. */
 const SystemDate = globalThis.Date;
 
-/** The SDK's own workflow runtime with our bundle in it: one for each process, since loading takes a third of a second. */
-let creator: Promise<ReusableVMWorkflowCreator> | undefined;
+/** The SDK's own workflow runtime by the bundle in it: one for each process, since loading takes a third of a second. */
+const creators = new Map<string, Promise<ReusableVMWorkflowCreator>>();
 
 export function workflowRuntime(bundlePath: string): Promise<ReusableVMWorkflowCreator> {
-  creator ??= (async () => {
-    const bundle = parseWorkflowCode(readFileSync(bundlePath, 'utf8'));
-    // Without the watchdog and the promise hook a flow costs a sixth; a flow that never ends its task hangs the test.
-    const made = await withSharedStorage(
-      async () => await ReusableVMWorkflowCreator.create(bundle, undefined as unknown as number, ACTIVITIES),
-    );
-    (globalHandlers as unknown as { stopPromiseHook(): void }).stopPromiseHook();
-    return made;
-  })();
+  const creator = creators.get(bundlePath) ?? load(bundlePath);
+  creators.set(bundlePath, creator);
   return creator;
+}
+
+async function load(bundlePath: string): Promise<ReusableVMWorkflowCreator> {
+  const bundle = parseWorkflowCode(readFileSync(bundlePath, 'utf8'));
+  // Without the watchdog and the promise hook a flow costs a sixth; a flow that never ends its task hangs the test.
+  const made = await withSharedStorage(
+    async () => await ReusableVMWorkflowCreator.create(bundle, undefined as unknown as number, ACTIVITIES),
+  );
+  (globalHandlers as unknown as { stopPromiseHook(): void }).stopPromiseHook();
+  return made;
 }
 
 async function activityNames() {

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, expect, test } from 'vitest';
+import { CARDS } from '../../support/charges.js';
+import { beginActions, ledgerRows } from '../../support/virtual-flows.js';
+import { DAY, HOUR, MINUTE, runLengths, sharedTime } from './context.js';
+import { flowOf, GRACE, limitedUnit } from './limited-unit.js';
+
+/** From then on there is a border between runs at almost any wait. */
+let isShort = false;
+const time = sharedTime({}, { suggestRunAfter: () => (isShort ? 12 : 4_000) });
+afterEach(() => {
+  isShort = false;
+});
+const { newDay, pass } = limitedUnit(time);
+
+/** 120.00 USD held by somebody else, 70.00 of it captured, and 65.00 of that about to be refunded. */
+async function waiting() {
+  await newDay();
+  const { token } = await time.sandbox.tokenize(CARDS.succeeds);
+  const keyed = () => ({ idempotencyKey: randomUUID() });
+  const { data: payment } = await time.provider.createPayment({ amount: 12_000, currency: 'USD' }, keyed());
+  const paymentId = payment.id;
+  await time.provider.createAuthorization(paymentId, { paymentMethod: { type: 'tokenized', token } }, keyed());
+  const actions = await beginActions(time, { paymentId, currency: 'USD' });
+  const { transactionId: captureId } = await actions.ask('capture', { commandId: 'first', amount: 7_000 });
+  const refund = { commandId: 'back', captureId, amount: 6_500, who: 'Ada' };
+  const { answer } = await actions.command('refund', refund);
+  await pass(MINUTE);
+  const waits = { status: 'refunding', waitingFor: 'approval', approval: { commandId: 'back' }, needsOperator: true };
+  expect(await actions.status()).toMatchObject(waits);
+  return {
+    paymentId,
+    actions,
+    refund,
+    answer,
+    waits,
+    approve: () => time.holdfast.approve(flowOf(actions.workflowId), { ...GRACE, commandId: 'back' }),
+    moved: () => ledgerRows(time, paymentId),
+  };
+}
+
+const BEFORE = ['authorization Succeed 12000 USD', 'capture Succeed 7000 USD'];
+const REST = 'capture Succeed 5000 USD';
+const BACK = 'refund Succeed 6500 USD';
+
+test('a capture does not wait behind a refund that another person has to approve', async () => {
+  const { actions, answer, waits, approve, moved } = await waiting();
+  const rest = { commandId: 'rest', amount: 5_000 };
+  expect(await actions.ask('capture', rest)).toMatchObject({ status: 'succeeded', amount: 5_000 });
+  expect(await actions.status()).toMatchObject(waits);
+  await pass(HOUR);
+  await approve();
+  expect(await answer).toMatchObject({ status: 'succeeded', amount: 6_500, evidence: { approved: GRACE } });
+  expect(await actions.ask('capture', rest)).toMatchObject({ status: 'succeeded' });
+  expect(await moved()).toEqual([...BEFORE, REST, BACK]);
+});
+
+test('one that pends for days is followed, and what is approved meanwhile is sent after it', async () => {
+  const { actions, paymentId, answer, approve, moved } = await waiting();
+  await time.sandbox.addFault({ action: 'result', status: 'Pending', path: `*/${paymentId}/captures`, times: 1 });
+  const { answer: captured } = await actions.command('capture', { commandId: 'rest', amount: 5_000 });
+  isShort = true;
+  await pass(DAY);
+  expect(runLengths(time, actions.workflowId).length).toBeGreaterThan(3);
+  await approve();
+  const { transactionId = '' } = await actions.status();
+  await pass(HOUR);
+  expect(await moved()).toEqual([...BEFORE, 'capture Pending 5000 USD']);
+  await time.sandbox.complete(transactionId, { status: 'Succeed' });
+  await pass(DAY);
+  await captured.catch(() => undefined);
+  await answer.catch(() => undefined);
+  expect(await moved()).toEqual([...BEFORE, REST, BACK]);
+  expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: false });
+});
+
+test('a void is answered, and one that nobody approves in time is not executed all the same', async () => {
+  const { actions, refund, waits, moved } = await waiting();
+  await actions.ask('void', { commandId: 'release' }).catch(() => undefined);
+  expect(await actions.status()).toMatchObject(waits);
+  await pass(2 * DAY);
+  expect(await actions.ask('refund', refund)).toMatchObject({
+    status: 'notExecuted',
+    reason: expect.stringContaining('nobody has approved it'),
+  });
+  expect(await moved()).not.toContain(BACK);
+});

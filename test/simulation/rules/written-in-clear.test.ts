@@ -1,0 +1,115 @@
+import { Client } from '@temporalio/client';
+import { expect, test } from 'vitest';
+import { createEnginePort } from '../../../src/client/engine-port.js';
+import { BRAKE_UPDATE, BRAKES_MEMO, BRAKES_WORKFLOW, RELEASE_UPDATE } from '../../../src/contract/brakes.js';
+import { PAYMENTS_TASK_QUEUE, UPDATE_NAMES } from '../../../src/contract/names.js';
+import { OUTGOING_FLOW } from '../../../src/contract/outgoing.js';
+import { NO_BRAKES } from '../../../src/domain/brakes.js';
+import { ADA, braking } from './braking.js';
+import { beginFlow, HOUR, inputOf, MINUTE, sharedTime } from './context.js';
+import { counterOf, flowOf, GRACE, limitedUnit } from './limited-unit.js';
+
+const time = sharedTime();
+const { brake, release } = braking(time);
+const { charged, configure, newDay, pass } = limitedUnit(time);
+
+/** Whoever can write to Temporal and has none of our keys. */
+const stranger = (): Client =>
+  new Client({ connection: time.client.connection, namespace: time.client.options.namespace });
+
+/** Ends the flow, and starts another one in its place. */
+async function replace(client: Client, type: string, workflowId: string, args: unknown[], memo = {}): Promise<void> {
+  await client.workflow.getHandle(workflowId).terminate();
+  await client.workflow.start(type, { taskQueue: PAYMENTS_TASK_QUEUE, workflowId, args, memo });
+}
+
+async function charge(): Promise<object> {
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  return await flow.outcome();
+}
+
+test.each([
+  ['as our client does', BRAKES_WORKFLOW, [NO_BRAKES], { [BRAKES_MEMO]: NO_BRAKES }],
+  ['without a word', BRAKES_WORKFLOW, [], {}],
+  ['by another flow, which nobody serves', 'stranger', [], {}],
+])(
+  'brakes that were replaced in clear, %s, are those of before, and are changed by us',
+  async (_how, type, args, memo) => {
+    await brake();
+    await replace(stranger(), type, BRAKES_WORKFLOW, args, memo);
+    await time.simulation.readBrakes();
+    expect(await charge()).toMatchObject({ status: 'notExecuted', braked: true });
+    // Workers begin them again.
+    await brake({ businessUnit: 'another' });
+    expect((await time.holdfast.brakes.list()).braked).toHaveLength(2);
+    await release();
+    await release('another');
+    expect(await charge()).toMatchObject({ status: 'succeeded' });
+  },
+);
+
+test.each([
+  ['in clear', stranger],
+  ['by a copy of what started it', () => time.client],
+])('a counter that was begun again %s makes no room', async (_how, client) => {
+  const at = await newDay();
+  const { workflowId } = counterOf(at);
+  const day = { businessUnit: 'default', day: workflowId.slice(-10) };
+  const all = { key: 'all', amount: 15_000, currency: 'USD' };
+  expect(await createEnginePort(time.client).countOutgoing(day, all)).toEqual({ counted: true });
+  await replace(client(), OUTGOING_FLOW.type, workflowId, [day]);
+  const { actions, moved } = await charged();
+  await actions.command('refund', { commandId: 'r', amount: 5_000, who: 'Ada' });
+  await pass(HOUR);
+  expect(await moved()).toEqual(['charge Succeed 12000 USD']);
+  expect(await actions.status()).toMatchObject({ needsOperator: true });
+});
+
+test('a counter takes nothing in clear', async () => {
+  const at = await newDay();
+  const { actions } = await charged('EUR');
+  await actions.ask('refund', { commandId: 'a', amount: 5_000 });
+  const counted = await time.holdfast.explain(counterOf(at));
+  const counter = stranger().workflow.getHandle(counterOf(at).workflowId);
+  const asked = { key: 'k', amount: 1, currency: 'USD' };
+  await expect(counter.executeUpdate(UPDATE_NAMES.countOutgoing, { args: [asked] })).rejects.toThrow();
+  expect(await time.holdfast.explain(counterOf(at))).toBe(counted);
+});
+
+test("an activity's result in clear lets nothing through", async () => {
+  await newDay();
+  const { actions, moved } = await charged();
+  const held = time.hold('countOutgoing');
+  await actions.command('refund', { commandId: 'r', amount: 7_000, who: 'Ada' });
+  await held.reached;
+  const { workflowId } = actions;
+  const { raw } = await time.client.workflow.getHandle(workflowId).describe();
+  const activityId = raw.pendingActivities?.[0]?.activityId ?? '';
+  await stranger().activity.complete({ workflowId, activityId }, { counted: true });
+  await pass(HOUR);
+  held.release();
+  expect(await moved()).toEqual(['charge Succeed 12000 USD']);
+});
+
+test('a worker that refuses what comes in clear lets nobody approve, brake or release so', async () => {
+  await newDay();
+  const { actions, moved } = await charged();
+  await configure({ HOLDFAST_PLAIN_PAYLOADS: 'refuse' });
+  await brake({ businessUnit: 'another' });
+  await actions.command('refund', { commandId: 'r', amount: 7_000, who: 'Ada' });
+  await pass(MINUTE);
+  const { workflow } = stranger();
+  const unit = { businessUnit: 'another', ...ADA };
+  for (const [id, name, request] of [
+    [actions.workflowId, UPDATE_NAMES.approve, { commandId: 'r', ...GRACE }],
+    [BRAKES_WORKFLOW, RELEASE_UPDATE, unit],
+    [BRAKES_WORKFLOW, BRAKE_UPDATE, { ...unit, businessUnit: 'default' }],
+  ] as const)
+    await expect(workflow.getHandle(id).executeUpdate(name, { args: [request] })).rejects.toThrow();
+  await pass(MINUTE);
+  expect(await moved()).toEqual(['charge Succeed 12000 USD']);
+  expect((await time.holdfast.brakes.list()).braked).toMatchObject([unit]);
+  await time.holdfast.approve(flowOf(actions.workflowId), { ...GRACE, commandId: 'r' });
+  await pass(MINUTE);
+  expect(await moved()).toHaveLength(2);
+});
