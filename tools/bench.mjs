@@ -21,6 +21,7 @@ const BENCHES = {
   webhook: 'dist/tools/bench/webhook/main.js',
   billing: 'dist/tools/bench/billing/main.js',
   bytes: 'dist/tools/bench/bytes/main.js',
+  dbos: 'dist/tools/bench/dbos/main.js',
   scaling: 'dist/tools/bench/scaling/main.js',
 };
 

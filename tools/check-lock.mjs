@@ -65,8 +65,10 @@ function temporalFaults(lock) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const read = (name) => JSON.parse(readFileSync(join(rootDir, name), 'utf8'));
-  const faults = lockFaults(read('package.json'), read('package-lock.json'));
+  const read = (folder, name) => JSON.parse(readFileSync(join(rootDir, folder, name), 'utf8'));
+  const faults = ['.', 'tools/pinned/dbos'].flatMap((folder) =>
+    lockFaults(read(folder, 'package.json'), read(folder, 'package-lock.json')).map((fault) => `${folder}: ${fault}`),
+  );
   for (const fault of faults) console.error(fault);
   process.exitCode = faults.length === 0 ? 0 : 1;
 }

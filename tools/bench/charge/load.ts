@@ -12,15 +12,19 @@ import { NAIVE_TASK_QUEUE, type Variant } from './variants.js';
 export const PROCESSES = ['Temporal', 'worker', 'handler', 'sandbox', 'client'] as const;
 type ProcessName = (typeof PROCESSES)[number];
 
-/** One variant on one stack, with a running worker and, for the events, a webhook handler. */
-export interface Load {
-  readonly client: Client;
-  readonly sandbox: SandboxControl;
+/** What charges are sent to. */
+export interface Sender {
   /**
-   * Sends charges whose references begin with `<variant>-<label>-`.
+   * Sends charges whose references begin with `<name>-<label>-`.
    * @throws Error if one does not succeed
    */
   send(count: number, concurrency: number, label: string): Promise<Sent>;
+}
+
+/** One variant on one stack, with a running worker and, for the events, a webhook handler. */
+export interface Load extends Sender {
+  readonly client: Client;
+  readonly sandbox: SandboxControl;
   workerMb(): number;
 }
 
@@ -97,23 +101,44 @@ export async function openLoad(
     }
     await pay(holdfast, reference, token);
   };
-  const load: Load = {
-    client,
-    sandbox,
+  const sender = await warmSender(variant, {
+    tokens: (number) => tokensFor(sandbox, number, unit.publicKey),
+    charge,
+    cpu: (name) => pids[name].reduce((sum, pid) => sum + cpuMs(pid), 0),
+    ...(handler !== undefined && { ended: () => allAcknowledged(sandbox) }),
+  });
+  return { ...sender, client, sandbox, workerMb: () => memoryMb(workers[0] ?? 0) };
+}
+
+interface Sending {
+  tokens(count: number): Promise<string[]>;
+  /** @throws Error if it does not succeed */
+  charge(reference: string, token: string | undefined): Promise<void>;
+  /** CPU time in ms that it has used so far. */
+  cpu(name: ProcessName): number;
+  /** Resolves when the leg has ended, if that is not the answer to its last charge. */
+  ended?(): Promise<void>;
+}
+
+/** Has sent some charges already, as the first ones are slow. */
+export async function warmSender(name: string, sending: Sending): Promise<Sender> {
+  const cpu = (process: ProcessName): number => sending.cpu(process);
+  const sender: Sender = {
     async send(count, concurrency, label) {
-      const tokens = await tokensFor(sandbox, count, unit.publicKey);
-      const before = cpuOf(pids);
+      const made = await sending.tokens(count);
+      const before = mapProcesses(cpu);
       const begun = performance.now();
-      const took = await runJobs(count, concurrency, (index) => charge(`${variant}-${label}-${index}`, tokens[index]));
-      if (handler !== undefined) await allAcknowledged(sandbox);
+      const took = await runJobs(count, concurrency, (index) => {
+        return sending.charge(`${name}-${label}-${index}`, made[index]);
+      });
+      await sending.ended?.();
       const ms = performance.now() - begun;
-      const after = cpuOf(pids);
-      return { took, ms, cpu: mapProcesses((name) => after[name] - before[name]) };
+      const after = mapProcesses(cpu);
+      return { took, ms, cpu: mapProcesses((process) => after[process] - before[process]) };
     },
-    workerMb: () => memoryMb(workers[0] ?? 0),
   };
-  await load.send(32, 8, 'warm');
-  return load;
+  await sender.send(32, 8, 'warm');
+  return sender;
 }
 
 async function allAcknowledged(sandbox: SandboxControl): Promise<void> {
@@ -122,7 +147,7 @@ async function allAcknowledged(sandbox: SandboxControl): Promise<void> {
 
 export const CONCURRENCY = 32;
 
-export async function measure(load: Load, count: number, concurrency: number, label: string): Promise<Figures> {
+export async function measure(load: Sender, count: number, concurrency: number, label: string): Promise<Figures> {
   const { took, ms, cpu } = await load.send(count, concurrency, label);
   return {
     perSecond: (count * 1000) / ms,
@@ -139,9 +164,14 @@ export interface Round {
 
 export const SEQUENTIAL = 40;
 
-export async function measureRound(load: Load, charges: number, round: number): Promise<Round> {
+export async function measureRound(
+  load: Sender,
+  charges: number,
+  round: number,
+  sequential = SEQUENTIAL,
+): Promise<Round> {
   const together = await measure(load, charges, CONCURRENCY, `c${round}`);
-  return { together, alone: await measure(load, SEQUENTIAL, 1, `s${round}`) };
+  return { together, alone: await measure(load, sequential, 1, `s${round}`) };
 }
 
 export function medianRound(rounds: readonly Round[]): Round {
@@ -185,10 +215,6 @@ export async function tasksRunAgain(client: Client): Promise<{ charges: number; 
       again += 1;
   }
   return { charges, again };
-}
-
-function cpuOf(pids: Record<ProcessName, readonly number[]>): Record<ProcessName, number> {
-  return mapProcesses((name) => pids[name].reduce((sum, pid) => sum + cpuMs(pid), 0));
 }
 
 function mapProcesses(value: (name: ProcessName) => number): Record<ProcessName, number> {

@@ -21,11 +21,11 @@ import {
   medianOf,
   medianRound,
   openLoad,
-  PROCESSES,
   type Round,
   SEQUENTIAL,
   tasksRunAgain,
 } from './load.js';
+import { costHeader, costRow, ratio, SPEED_HEADER, speedRow } from './report.js';
 import { type Variant, VARIANTS } from './variants.js';
 
 const SLOW_CONCURRENCY = 128;
@@ -62,22 +62,12 @@ async function measureVariants(): Promise<void> {
   }
   const cells = new Map([...measured].map(([variant, of]) => [variant, medianRound(of)]));
   const base = cells.get('naive') ?? cells.get('no-events');
-  const speed = [['', 'per s', 'x', 'p50 ms', 'x', 'p99 ms', 'p50 ms, c=1', 'x', 'p99 ms, c=1']];
+  const speed = [SPEED_HEADER];
   const cost = [costHeader()];
   const shape = [['one charge', 'events', 'billable actions', 'tasks run again', 'worker MB']];
-  for (const [variant, { together: many, alone: one }] of cells) {
-    speed.push([
-      variant,
-      many.perSecond.toFixed(1),
-      ratio(many.perSecond, base?.together.perSecond),
-      many.p50.toFixed(0),
-      ratio(many.p50, base?.together.p50),
-      many.p99.toFixed(0),
-      one.p50.toFixed(1),
-      ratio(one.p50, base?.alone.p50),
-      one.p99.toFixed(1),
-    ]);
-    cost.push(costRow(variant, many));
+  for (const [variant, round] of cells) {
+    speed.push(speedRow(variant, round, base));
+    cost.push(costRow(variant, round.together));
     const load = loads.get(variant);
     if (load !== undefined) shape.push([variant, ...(await shapeOf(variant, load))]);
   }
@@ -129,17 +119,4 @@ async function slowDown(sandbox: SandboxControl, service: string): Promise<void>
   if (service !== 'brown-out') return await slowDownPosts(sandbox, Number(service));
   await slowDownPosts(sandbox, BROWN_OUT.seldom, BROWN_OUT.share);
   await slowDownPosts(sandbox, BROWN_OUT.often);
-}
-
-function costHeader(): string[] {
-  return ['CPU ms per charge', ...PROCESSES, 'all'];
-}
-
-function costRow(name: string, { cpu }: Figures): string[] {
-  const parts = PROCESSES.map((process) => cpu[process]);
-  return [name, ...[...parts, parts.reduce((sum, part) => sum + part, 0)].map((ms) => ms.toFixed(1))];
-}
-
-function ratio(own: number, base: number | undefined): string {
-  return base === undefined ? '-' : (own / base).toFixed(2);
 }
