@@ -95,11 +95,11 @@ export async function findCreator({ engine }: ActivityDeps, workflowId: string):
  * True if a workflow task of this run, or of run `runId`, was lost, and also if that is unknown: a restore may have lost
  * every task of it.
  */
-export async function taskWasLost(deps: ActivityDeps, runId?: string): Promise<boolean> {
+export async function taskWasLost(deps: ActivityDeps, runId?: string, through?: number): Promise<boolean> {
   const { workflowExecution } = activityInfo();
   if (workflowExecution === undefined || (await mayBeLost(deps)) || paymentOfStatement(deps) !== undefined) return true;
   const { workflowId } = workflowExecution;
-  return await deps.engine.taskWasLost(workflowId, runId === undefined ? workflowExecution.runId : runId);
+  return await deps.engine.taskWasLost(workflowId, runId === undefined ? workflowExecution.runId : runId, through);
 }
 
 /** Fails (retried) without the codec key, so that a worker that has it answers. */

@@ -82,10 +82,11 @@ export function createEnginePort(client: Client): EnginePort {
 
     sentBefore: (workflowId, ownRunId) => sentBefore(client, workflowId, ownRunId),
 
-    async taskWasLost(workflowId, runId) {
+    async taskWasLost(workflowId, runId, through = Number.POSITIVE_INFINITY) {
       let isKept = false;
       for await (const event of eventsOf(client, workflowId, runId)) {
         isKept = true;
+        if (Number(event.eventId) > through) break;
         if (event.workflowTaskTimedOutEventAttributes != null || event.workflowTaskFailedEventAttributes != null)
           return true;
       }

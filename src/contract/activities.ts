@@ -98,8 +98,9 @@ export interface EngineLookUps {
   /**
    * True if a workflow task of this run, or of `runId`, failed or timed out: its local attempts may have been sent.
    * Also true if that run is no longer kept.
+   * @param through number of the last event that counts; undefined: all
    */
-  taskWasLost(runId?: string): Promise<boolean>;
+  taskWasLost(runId?: string, through?: number): Promise<boolean>;
 }
 
 /** Result of a flow of any type, as its caller received it. */

@@ -89,8 +89,8 @@ export interface EnginePort extends EventPort {
   isOpen(workflowId: string): Promise<boolean>;
   /** True if the run is still in the first attempt of its first workflow task: nothing can have been sent before. */
   inFirstTry(workflowId: string, runId: string): Promise<boolean>;
-  /** True if the run's history holds a failed or timed-out workflow task. */
-  taskWasLost(workflowId: string, runId: string): Promise<boolean>;
+  /** True if the run's history holds a failed or timed-out workflow task, up to event `through` if that is given. */
+  taskWasLost(workflowId: string, runId: string, through?: number): Promise<boolean>;
   /** State of a payment flow, whoever started it. */
   readFlow(workflowId: string): Promise<FlowReading>;
   /**

@@ -58,6 +58,14 @@ describe('whether a task of a run was lost', () => {
     const port = createEnginePort(engineWith([{ runId: 'own', history: golden(name) }]));
     expect(await port.taskWasLost(ID, 'own')).toBe(lost);
   });
+
+  test('of the tasks up to an event alone', async () => {
+    const history = golden('charge-after-a-killed-worker');
+    const at = (history.events ?? []).find((event) => event.workflowTaskTimedOutEventAttributes != null)?.eventId;
+    const port = createEnginePort(engineWith([{ runId: 'own', history }]));
+    expect(await port.taskWasLost(ID, 'own', Number(at))).toBe(true);
+    expect(await port.taskWasLost(ID, 'own', Number(at) - 1)).toBe(false);
+  });
 });
 
 describe('an earlier run under the same id', () => {

@@ -61,7 +61,7 @@ export const NOT_CARRIED = [
   'failure',
   'localFirst',
   'inLocalTry',
-  'answeredSlowly',
+  'slowAnswerAt',
   'handingOver',
 ] as const satisfies readonly (keyof FlowState)[];
 

@@ -34,6 +34,18 @@ export async function taskWasLost(flow: FlowState): Promise<boolean> {
 }
 
 /**
+ * The same of the tasks up to event `through` of this run alone, or of the flow's first run.
+ * @param through number of the last event when the operation was given to a regular activity: nothing is tried locally
+ * from then on, so that a task which is lost later has sent nothing
+ */
+export async function taskWasLostBefore(flow: FlowState, through: number): Promise<boolean> {
+  const { runId, firstExecutionRunId } = workflowInfo();
+  const asked =
+    flow.runs === 1 ? engineLookup.taskWasLost(runId, through) : engineLookup.taskWasLost(firstExecutionRunId);
+  return decodedOrRetry(await asked);
+}
+
+/**
  * If a lost task, or the run before a reset, may have sent something, the flow only reads (see `executeFirst`).
  * @throws CancelledFailure if a cancel came before anything was sent (money rule 8)
  */

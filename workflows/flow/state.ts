@@ -230,8 +230,8 @@ export interface FlowState extends Run, Continuing, Guarded {
   mayBeLost?: true;
   cancelRequested: boolean;
   attempts: number;
-  /** Whether this run's last POST by a regular activity that was answered took longer than `SLOW_CALL_MS`. */
-  answeredSlowly?: boolean;
+  /** Epoch ms: when a regular activity last had an answer to a POST of this run that took longer than `SLOW_CALL_MS`. */
+  slowAnswerAt?: number;
   readonly requestIds: string[];
   readonly inbox: Message[];
   /** Messages of the present task that wait for the others (see `arrivals.ts`). */

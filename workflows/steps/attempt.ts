@@ -1,3 +1,4 @@
+import { workflowInfo } from '@temporalio/workflow';
 import type { KeyedCall } from '../../src/contract/activity-calls.js';
 import { idempotencyKey } from '../../src/contract/idempotency.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
@@ -11,10 +12,10 @@ import { noteWanted } from '../kit/outbox.js';
 import { publish } from '../kit/visibility.js';
 import { localTry } from '../policies.js';
 import { handleEvent } from './events.js';
-import { afterConflicts, type ClassifiedFailure } from './failures.js';
+import { afterConflicts, type ClassifiedFailure, disbelieve } from './failures.js';
 import { whyRejected } from './operator.js';
 import { type Answered, look, replyOf, sendRegular, type Sent, type Step } from './send-regular.js';
-import { taskWasLost } from '../flow/earlier-runs.js';
+import { taskWasLostBefore } from '../flow/earlier-runs.js';
 
 export type { Found, Step } from './send-regular.js';
 
@@ -41,6 +42,7 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
   let where: 'local' | 'regular' = step.tryLocally && flow.attempts === 0 && flow.runs === 1 ? 'local' : 'regular';
   // A local try asks Temporal itself, and its failure records what it found.
   const mayBeLost = where === 'regular' && step.lostTaskMayHaveSent === true;
+  const lostThrough = workflowInfo().historyLength;
   let conflicts = 0;
 
   for (let round = 0; Date.now() < step.postUntil; round += 1) {
@@ -65,8 +67,11 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
       continue;
     }
     // Of these two alone follows that nothing has left. The activity knows only its own attempts.
-    if ((next === 'refuse' || next === 'braked') && mayBeLost && !mayHaveLeft) mayHaveLeft = await taskWasLost(flow);
-    const failure = afterConflicts(sent.failure, step.find === undefined ? 0 : conflicts);
+    const concludes = (next === 'refuse' || next === 'braked') && mayBeLost && !mayHaveLeft;
+    const isLost = concludes && (await taskWasLostBefore(flow, lostThrough));
+    mayHaveLeft ||= isLost;
+    const believed = isLost ? disbelieve(sent.failure) : sent.failure;
+    const failure = afterConflicts(believed, step.find === undefined ? 0 : conflicts);
     if (failure.conflict) conflicts += 1;
     lastFailure = failure.message;
     noteWanted(flow, failure);

@@ -80,6 +80,14 @@ function verdict(next: ClassifiedFailure['next'], error: Error, details: Partial
   };
 }
 
+/** What a refusal means once an earlier try turns out to be possible: what the activity says where it knows of one. */
+export function disbelieve(failure: ClassifiedFailure): ClassifiedFailure {
+  if (failure.next !== 'refuse') return failure;
+  const { error } = failure;
+  const conflict = error instanceof ApplicationFailure && error.type === FAILURE_TYPES.stateConflict;
+  return { ...failure, next: conflict ? 'readFirst' : 'readOnly', conflict };
+}
+
 /** This many answers take half a minute: the service won't process an earlier attempt of ours for much longer. */
 const MOST_CONFLICTS = 5;
 

@@ -44,8 +44,8 @@ export async function sendRegular<Answer>(
     ),
   );
   // A service that is slow is slow at reads too: it is not asked beside the POST as soon as another.
-  let polls = flow.answeredSlowly === true ? 1 : 0;
   const sentAt = Date.now();
+  let polls = sentAt - (flow.slowAnswerAt ?? 0) < STILL_SLOW_MS ? 1 : 0;
   let unreadable = 0;
   let release = false;
   for (;;) {
@@ -53,7 +53,7 @@ export async function sendRegular<Answer>(
     const raced = await raceMessage(flow, work, lookAfter, 'Until a look whether an earlier try has acted');
     // Once the operation is unwanted only an answer or a refusal of the service counts, and no other attempt follows.
     if ('value' in raced) {
-      if ('answer' in raced.value) flow.answeredSlowly = Date.now() - sentAt > SLOW_CALL_MS;
+      if ('answer' in raced.value && Date.now() - sentAt > SLOW_CALL_MS) flow.slowAnswerAt = Date.now();
       return release && !isAnswer(raced.value) ? { woken: true } : raced.value;
     }
     // `replyOf` has turned failures of the call into values; what is thrown must fail the task (see `decodedOrRetry`).
@@ -112,6 +112,9 @@ function priorityOf(flow: FlowState, { operation, postUntil }: Step<unknown>): C
 function isAnswer<Answer>(sent: Sent<Answer>): boolean {
   return 'answer' in sent || ('failure' in sent && sent.failure.next === 'refuse');
 }
+
+/** For so long after a slow answer the service is taken for slow. */
+const STILL_SLOW_MS = 60_000;
 
 /** About three minutes of calls that get no answer. */
 const UNWATCHED_ATTEMPTS = 3;
