@@ -100,6 +100,29 @@ test.each([
   expect(await actions.status()).toMatchObject({ needsOperator: true });
 });
 
+test.each([[[]], [[UPDATES]]])(
+  'a counter that was reset makes no room, and the next day has its own',
+  async (without) => {
+    const at = await newDay();
+    const { workflowId } = counterOf(at);
+    const day = { businessUnit: 'default', day: workflowId.slice(-10) };
+    const all = { key: 'all', amount: 15_000, currency: 'USD' };
+    expect(await createEnginePort(time.client).countOutgoing(day, all)).toEqual({ counted: true });
+    await resetToFirstTask(stranger(), workflowId, without);
+    const { actions, moved } = await charged();
+    await actions.command('refund', { commandId: 'r', amount: 5_000, who: 'Ada' });
+    await pass(HOUR);
+    expect(await moved()).toEqual(['charge Succeed 12000 USD']);
+    expect(await actions.status()).toMatchObject({
+      needsOperator: true,
+      operatorReason: expect.stringContaining('has ended, or was reset'),
+    });
+    await newDay();
+    await pass(HOUR);
+    expect(await moved()).toEqual(['charge Succeed 12000 USD', 'refund Succeed 5000 USD']);
+  },
+);
+
 test('a counter takes nothing in clear', async () => {
   const at = await newDay();
   const { actions } = await charged('EUR');
