@@ -46,7 +46,7 @@ export async function countOutgoing(deps: ActivityDeps, call: OutgoingCall): Pro
   const today = dayOf(deps.now());
   const answer = ofItsDay === 'dayIsOver' ? await engine.countOutgoing({ businessUnit, day: today }, asked) : ofItsDay;
   if (answer === 'dayIsOver')
-    throw new Error(`The flow that counts what "${businessUnit}" sends on ${today} has ended`);
+    throw new Error(`The flow that counts what "${businessUnit}" sends on ${today} has ended, or was reset`);
   return answer.counted ? answer : { counted: false, why: overInWords(limits, call, answer), approveWithinMs };
 }
 

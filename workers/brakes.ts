@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { Runtime } from '@temporalio/worker';
-import { keepBrakes } from '../src/client/brakes.js';
+import { keepBrakes, type KeptBrakes } from '../src/client/brakes.js';
 import type { Brake, Brakes } from '../src/contract/brakes.js';
 import { WORKER_COUNTERS, WORKER_GAUGES } from '../src/contract/metrics.js';
 import { brakeOf, sayBrake } from '../src/domain/brakes.js';
@@ -41,8 +41,13 @@ export async function watchBrakes(
   const gauge = meter.createGauge(WORKER_GAUGES.unitBraked);
   const unread = meter.createCounter(WORKER_COUNTERS.brakesUnread);
   unread.add(0);
-  const ask = (): Promise<Brakes> =>
-    client.withDeadline(Date.now() + ANSWER_MS, () => keepBrakes(client, (what) => logger.error(what)));
+  let read: KeptBrakes | undefined;
+  const ask = async (): Promise<Brakes> => {
+    read = await client.withDeadline(Date.now() + ANSWER_MS, () =>
+      keepBrakes(client, (what) => logger.error(what), read),
+    );
+    return read.kept;
+  };
   let known = await firstAnswer(ask, everyMs, stopping, waiting);
   const units = new Set([...businessUnits]);
   const show = (before?: Brakes): void => {

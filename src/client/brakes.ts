@@ -1,4 +1,9 @@
-import { type Client, WithStartWorkflowOperation, type WorkflowExecutionDescription } from '@temporalio/client';
+import {
+  type Client,
+  WithStartWorkflowOperation,
+  type WorkflowExecutionDescription,
+  type WorkflowExecutionInfo,
+} from '@temporalio/client';
 import { CALL_PRIORITIES } from '../contract/activities.js';
 import {
   BRAKE_UPDATE,
@@ -15,7 +20,7 @@ import {
 import { PAYMENTS_TASK_QUEUE } from '../contract/names.js';
 import { isSealed } from '../contract/payload-marks.js';
 import { brakeOf, brakesIn, NO_BRAKES } from '../domain/brakes.js';
-import { described, otherRuns } from './earlier-runs.js';
+import { described } from './earlier-runs.js';
 import type { FlowCalls } from './flow-calls.js';
 import { checkInput } from './start-options.js';
 
@@ -37,16 +42,18 @@ const FLOW = { workflowId: BRAKES_WORKFLOW };
 
 export function brakeCommands(client: Client, calls: FlowCalls): BrakeCommands {
   const list = (): Promise<Brakes> => calls.guarded(FLOW, () => readBrakes(client));
+  // A run that was set back must not be what is changed.
+  const kept = async (): Promise<Brakes> => (await calls.guarded(FLOW, () => keepBrakes(client))).kept;
   return {
     list,
     async brake(request) {
       const checked = checkInput(brakeSchema, request);
-      const left = await list();
+      const left = await kept();
       return await calls.guarded(FLOW, () => update(client, BRAKE_UPDATE, checked, left));
     },
     async release(request) {
       const checked = checkInput(releaseSchema, request);
-      const left = await list();
+      const left = await kept();
       if (brakeOf(left, checked.businessUnit) === undefined) return left;
       return await calls.guarded(FLOW, () => update(client, RELEASE_UPDATE, checked, left));
     },
@@ -54,62 +61,108 @@ export function brakeCommands(client: Client, calls: FlowCalls): BrakeCommands {
 }
 
 /**
- * Reads the brakes without a worker. Those of a flow that somebody has ended still count.
+ * Reads the brakes without a worker. Those of a flow that somebody has ended, or set back, still count.
  * @throws Error when Temporal does not answer, or without the key
  */
 async function readBrakes(client: Client): Promise<Brakes> {
   return (await read(client)).kept;
 }
 
+/** What was read, and from which run: the next look compares. */
+export interface KeptBrakes {
+  kept: Brakes;
+  runId?: string;
+}
+
 /**
- * The same for workers. A flow that somebody has ended, or replaced by one that was started in clear, begins again: the
- * namespace forgets what has ended, and the units would be released by nobody's word.
+ * The same for workers. A flow that somebody has ended, has set back by a reset, or has replaced by one that was started
+ * in clear or with a copy of older brakes, begins again: the namespace forgets what has ended, and the units would be
+ * released by nobody's word.
  * @param warn is told of such a start, until it is replaced
+ * @param known what this worker has read before
  */
-export async function keepBrakes(client: Client, warn?: (what: string) => void): Promise<Brakes> {
-  const { kept, run, foreign } = await read(client);
-  if (foreign !== undefined && isOpen(foreign))
-    warn?.(
-      `Run ${foreign.runId} of workflow "${BRAKES_WORKFLOW}" was started without our keys: the brakes of before count`,
-    );
+export async function keepBrakes(
+  client: Client,
+  warn?: (what: string) => void,
+  known?: KeptBrakes,
+): Promise<KeptBrakes> {
+  const { kept, run, why } = await read(client, known);
+  const goesOn = run !== undefined && isOpen(run);
+  if (why !== undefined && goesOn)
+    warn?.(`Run ${run.runId} of workflow "${BRAKES_WORKFLOW}" ${why}: the brakes of before count`);
   // What was read counts in any case, and the next look tries again.
   const tried = async (): Promise<void> => {
-    if (foreign !== undefined && isOpen(foreign))
-      await client.workflow.getHandle(BRAKES_WORKFLOW, foreign.runId).terminate('Started without our keys');
-    const isToBegin = foreign !== undefined || (run !== undefined && !isOpen(run));
-    if (isToBegin && kept.braked.length > 0) await client.workflow.start(BRAKES_WORKFLOW, startOptions(kept));
+    if (why !== undefined && goesOn) await client.workflow.getHandle(BRAKES_WORKFLOW, run.runId).terminate(`It ${why}`);
+    const isToBegin = (why !== undefined || !goesOn) && (kept.braked.length > 0 || why === SET_BACK);
+    if (isToBegin) await client.workflow.start(BRAKES_WORKFLOW, startOptions(kept));
   };
   await tried().catch(() => undefined);
-  return kept;
+  return { kept, ...(run !== undefined && why === undefined && { runId: run.runId }) };
 }
 
-/** `foreign`: the latest run, where it is none of ours; the brakes are then those of the last run before it. */
+const IN_CLEAR = 'was started without our keys';
+const SET_BACK = 'was set back';
+
 interface ReadBrakes {
   kept: Brakes;
+  /** The latest. */
   run?: WorkflowExecutionDescription;
-  foreign?: WorkflowExecutionDescription;
+  /** What is wrong with it: the brakes are then not its own. */
+  why?: typeof IN_CLEAR | typeof SET_BACK;
 }
 
-async function read(client: Client): Promise<ReadBrakes> {
+async function read(client: Client, known?: KeptBrakes): Promise<ReadBrakes> {
   const run = await described(client, BRAKES_WORKFLOW, undefined);
-  if (run === undefined) return { kept: NO_BRAKES };
-  if (isOurs(run)) return { kept: brakesOf(run), run };
-  // Visibility lags: without the latest run, the one before it may be missing as well.
-  const { runs, showsOwn } = await otherRuns(client, BRAKES_WORKFLOW, run.runId);
-  if (!showsOwn) throw new Error(`Visibility does not list run ${run.runId} of ${BRAKES_WORKFLOW} yet: it lags`);
-  for (const runId of runs) {
-    const before = await described(client, BRAKES_WORKFLOW, runId);
-    if (before !== undefined && isOurs(before)) return { kept: brakesOf(before), foreign: run };
+  const before = known?.kept ?? NO_BRAKES;
+  if (run === undefined) return { kept: before };
+  if (!isOurs(run)) return { kept: newer(await lastListed(client, run.runId), before), run, why: IN_CLEAR };
+  const own = brakesOf(run);
+  // A run does not go back, but another one may: after a reset, or with a copy of what an earlier one has kept.
+  if (run.runId === known?.runId) return { kept: own, run };
+  const listed = await lastListed(client).catch(() => NO_BRAKES);
+  const kept = newer(own, newer(listed, before));
+  return kept === own ? { kept, run } : { kept, run, why: SET_BACK };
+}
+
+/**
+ * The newest of what any run of ours has kept.
+ * @param latest must be listed: visibility lags, and without it the one before it may be missing as well
+ * @throws Error too where the last of them can't be read
+ */
+async function lastListed(client: Client, latest?: string): Promise<Brakes> {
+  let newest = NO_BRAKES;
+  let isListed = latest === undefined;
+  let lastRead = 0;
+  let unread: WorkflowExecutionInfo | undefined;
+  for await (const run of client.workflow.list({ query: `WorkflowId = "${BRAKES_WORKFLOW}"` })) {
+    isListed ||= run.runId === latest;
+    if (!isOurs(run)) continue;
+    const kept = brakesIn(run.memo?.[BRAKES_MEMO]);
+    const at = run.startTime.getTime();
+    if (kept !== undefined) {
+      newest = newer(newest, kept);
+      lastRead = Math.max(lastRead, at);
+    } else if (unread === undefined || at > unread.startTime.getTime()) unread = run;
   }
-  return { kept: NO_BRAKES, foreign: run };
+  if (!isListed) throw new Error(`Visibility does not list run ${latest} of ${BRAKES_WORKFLOW} yet: it lags`);
+  // One under a key of long ago may be listed beside those after it.
+  if (unread !== undefined && unread.startTime.getTime() >= lastRead) brakesOf(unread);
+  return newest;
+}
+
+/** The one with the later change; else the first. */
+function newer(first: Brakes, second: Brakes): Brakes {
+  if (first === NO_BRAKES) return second;
+  const at = ({ changes }: Brakes): string => changes.at(-1)?.at ?? '';
+  return at(second) > at(first) ? second : first;
 }
 
 /** Our clients and workers write the memo encrypted; whoever has access to Temporal can start a flow in clear. */
-function isOurs({ memo }: WorkflowExecutionDescription): boolean {
+function isOurs({ memo }: Pick<WorkflowExecutionInfo, 'memo'>): boolean {
   return isSealed(memo?.[BRAKES_MEMO]);
 }
 
-function brakesOf({ memo }: WorkflowExecutionDescription): Brakes {
+function brakesOf({ memo }: Pick<WorkflowExecutionInfo, 'memo'>): Brakes {
   const kept = brakesIn(memo?.[BRAKES_MEMO]);
   if (kept === undefined)
     throw new Error(`The memo of workflow "${BRAKES_WORKFLOW}" can't be read: give the missing key`);

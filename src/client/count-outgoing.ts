@@ -1,6 +1,12 @@
-import { type Client, WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import {
+  type Client,
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import type { OutgoingDay } from '../contract/engine-port.js';
-import { cutAttribute, UPDATE_NAMES } from '../contract/names.js';
+import { cutAttribute, FAILURE_TYPES, UPDATE_NAMES } from '../contract/names.js';
 import { type CountedOutgoing, type CountOutgoing, OUTGOING_FLOW } from '../contract/outgoing.js';
 import { keyword } from './start-options.js';
 
@@ -32,7 +38,13 @@ export async function countOutgoing(
       },
     );
   } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return 'dayIsOver';
+    if (error instanceof WorkflowExecutionAlreadyStartedError || countsNoMore(error)) return 'dayIsOver';
     throw error;
   }
+}
+
+/** It was begun again, or reset: only another day's counter counts. */
+function countsNoMore(error: unknown): boolean {
+  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
+  return cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.stateConflict;
 }

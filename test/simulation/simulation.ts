@@ -206,7 +206,7 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
     startWorker,
     newClient,
     async readBrakes() {
-      brakes = await keepBrakes(client);
+      brakes = (await keepBrakes(client)).kept;
     },
     async close() {
       activate(undefined);

@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { BRAKES_MEMO, type Brakes } from '../../src/contract/brakes.js';
 import { markSealed } from '../../src/contract/payload-marks.js';
@@ -13,13 +13,21 @@ const BRAKED: Brakes = {
 
 /** A worker's brakes on a Temporal that answers with `memo`, or not at all. */
 async function watched(memo: unknown, status = 'RUNNING') {
-  const temporal = { memo, status, asked: 0, started: [] as unknown[], ended: [] as unknown[], inClear: false };
-  /** Ours is run "a". */
-  const getHandle = (_id: string, runId = temporal.inClear ? 'b' : 'a') => ({
+  const temporal = {
+    memo,
+    status,
+    asked: 0,
+    started: [] as unknown[],
+    ended: [] as unknown[],
+    inClear: false,
+    ours: 'a',
+  };
+  /** Ours is run "a" at first. */
+  const getHandle = (_id: string, runId = temporal.inClear ? 'b' : temporal.ours) => ({
     describe: async () => {
       temporal.asked += 1;
       if (temporal.memo instanceof Error) throw temporal.memo;
-      const kept = runId === 'a' ? markSealed(temporal.memo) : { braked: [], changes: [] };
+      const kept = runId !== 'b' ? markSealed(temporal.memo) : { braked: [], changes: [] };
       return { runId, memo: { [BRAKES_MEMO]: kept }, status: { name: temporal.status } };
     },
     terminate: async () => void temporal.ended.push(runId),
@@ -28,10 +36,13 @@ async function watched(memo: unknown, status = 'RUNNING') {
     temporal.started.push(options);
     temporal.status = 'RUNNING';
     temporal.inClear = false;
+    temporal.ours = 'd';
+    if (temporal.ended.includes('c')) temporal.memo = (options as { args: [Brakes] }).args[0];
   };
   async function* list() {
-    yield { runId: 'b' };
-    yield { runId: 'a' };
+    yield { runId: 'b', startTime: new Date(2), memo: { [BRAKES_MEMO]: { braked: [], changes: [] } } };
+    if (temporal.memo instanceof Error) throw temporal.memo;
+    yield { runId: temporal.ours, startTime: new Date(1), memo: { [BRAKES_MEMO]: markSealed(temporal.memo) } };
   }
   const client = {
     withDeadline: (_at: number, ask: () => unknown) => ask(),
@@ -119,5 +130,31 @@ test('one that somebody without our keys has begun in its place is ended and sai
   expect(temporal.ended).toEqual(['b']);
   expect(temporal.started).toMatchObject([{ args: [BRAKED] }]);
   expect(lines.filter((line) => line.includes('Run b of workflow'))).toHaveLength(1);
+  await brakes.close();
+});
+
+test('what a worker knows counts against a flow of brakes that was set back, or is gone', async () => {
+  const at = '2027-01-31T10:00:00.000Z';
+  const known: Brakes = {
+    ...BRAKED,
+    changes: [{ did: 'brake', at, businessUnit: 'shop', who: 'Ada', why: 'charges twice' }],
+  };
+  const { temporal, lines, watching } = await watched(known);
+  const brakes = await watching;
+  temporal.memo = { braked: [], changes: [] };
+  temporal.ours = 'c';
+  await until(
+    async () => temporal.started.length,
+    (started) => started > 0,
+  );
+  expect(temporal.ended).toEqual(['c']);
+  expect(lines.filter((line) => line.includes('was set back'))).toHaveLength(1);
+  temporal.memo = new WorkflowNotFoundError('gone', 'brakes', undefined);
+  await until(
+    async () => temporal.started.length,
+    (started) => started > 1,
+  );
+  expect(temporal.started).toMatchObject([{ args: [known] }, { args: [known] }]);
+  expect(brakes.brakeOf('shop')).toBeDefined();
   await brakes.close();
 });

@@ -25,13 +25,15 @@ export function registerApprovals(flow: FlowState): void {
 
 function validate(flow: FlowState, decision: Approved['decision'], request: Approval): void {
   const { commandId } = request;
+  const { approval } = flow;
   const earlier = flow.approvals?.[commandId];
-  if (earlier !== undefined) {
+  // Whoever has asked may have decided before it waited, in a run that a reset made: that is no decision.
+  const isDecided = approval?.commandId !== commandId || decisionOf(flow, approval) !== undefined;
+  if (earlier !== undefined && isDecided) {
     if (isSame(earlier, decision, request)) return;
     throw refused(`command "${commandId}" was already ${earlier.decision} by ${earlier.who}: ${earlier.why}`);
   }
   refuseWhenEnded(flow);
-  const { approval } = flow;
   if (approval?.commandId === commandId) {
     if (Date.now() >= approval.until)
       throw refused(`the time in which "${commandId}" could be ${decision} is up: nothing of it is sent`);

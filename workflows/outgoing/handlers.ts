@@ -3,8 +3,9 @@ import type { OutgoingDay } from '../../src/contract/engine-port.js';
 import { countOutgoingSchema } from '../../src/contract/outgoing.js';
 import { showMoney } from '../../src/domain/money.js';
 import { countOutgoing, type DaySums } from '../../src/domain/outgoing.js';
-import { onUpdate } from '../kit/requests.js';
+import { onUpdate, refused } from '../kit/requests.js';
 import { countUnknownSignals } from '../kit/run.js';
+import { inResetRun } from '../kit/start-guard.js';
 import { countOutgoingUpdate, explainQuery } from '../messages.js';
 
 /** What a run of the counter has done, and whether it may count. */
@@ -25,7 +26,10 @@ export function registerCounting(input: OutgoingDay, counting: Counting): void {
   onUpdate(countOutgoingUpdate, countOutgoingSchema, {
     description: 'Counts a credit or refund, if the day has room for it',
     onlySealed: true,
-    validate: () => undefined,
+    // Whoever has access to Temporal could take back what was counted.
+    validate: () => {
+      if (inResetRun()) throw refused('this counter was reset, and may not know of all that it had counted');
+    },
     answer: async (request) => {
       counting.counted += 1;
       await condition(() => counting.begun || counting.refusal !== undefined);

@@ -32,6 +32,8 @@ export interface Outgoing {
   at: number;
   /** It was cleared over another sum: what was decided about that one counts no more. */
   again?: boolean;
+  /** The command names no sum: what a run before a reset was told may be about another one. */
+  isUnnamedSum?: boolean;
   /** Ends the wait for another person; undefined for a flow that stays open when it is cancelled. */
   isCancelled?: () => boolean;
   /** Executes a void or capture of the payment while this waits: its hold may end before another person decides. */
@@ -59,7 +61,7 @@ export interface Cleared {
  */
 export async function clearOutgoing(flow: FlowState, sent: Outgoing): Promise<Cleared> {
   const begin = (): Clearing => {
-    if (sent.again === true) forgetDecision(flow, sent.commandId);
+    if (sent.again === true || sent.isUnnamedSum === true) forgetDecision(flow, sent.commandId);
     return { day: dayOf(sent.at) };
   };
   return await resumable(flow, 'clearOutgoing', begin, async (notes) => {

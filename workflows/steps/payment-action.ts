@@ -115,10 +115,11 @@ async function cleared(
     const key = idempotencyKey(flow.workflowId, name, sequence);
     const sent = { operation: name, commandId, key, amount, askedBy: request.who, at };
     const again = notes.cleared !== undefined;
+    const isUnnamedSum = !('amount' in request) || request.amount === undefined;
     const meanwhile = async (other: MoneyCommand): Promise<void> => {
       other.answer = (await act(flow, creator, other)).answer;
     };
-    const { waited, refused, unnamed, approved } = await clearOutgoing(flow, { ...sent, again, meanwhile });
+    const { waited, refused, unnamed, approved } = await clearOutgoing(flow, { ...sent, again, isUnnamedSum, meanwhile });
     delete notes.toClear;
     if (unnamed !== undefined) return badInput(`nothing was sent: ${unnamed}, under a new commandId`);
     notes.cleared = amount;

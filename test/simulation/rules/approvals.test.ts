@@ -239,3 +239,20 @@ test('a credit that was rejected ends once more after a reset to any of its task
     expect(await time.client.workflow.getHandle(credit.workflowId).result()).toMatchObject({ status: 'notExecuted' });
   });
 });
+
+test('what who asks says before it waits, in a run that a reset has made, keeps nobody else from deciding', async () => {
+  await newDay();
+  const credit = await beginFlow(time, 'credit', await inputOf(time, 'credit', { amount: 7_000, who: 'Ada' }));
+  await pass(MINUTE);
+  await resetToFirstTask(time.client, credit.workflowId);
+  const say = async (who: string) =>
+    await time.holdfast.approve(credit.reference, { who, why: 'case 17', commandId: credit.reference });
+  await say('Ada');
+  await pass(MINUTE);
+  expect(await credit.status()).toMatchObject({ waitingFor: 'approval' });
+  await expect(say('Ada')).rejects.toMatchObject({ message: expect.stringContaining('another person') });
+  await say('Grace');
+  await pass(HOUR);
+  const handle = time.client.workflow.getHandle(credit.workflowId);
+  expect(await handle.result()).toMatchObject({ status: 'succeeded', evidence: { approved: { who: 'Grace' } } });
+});

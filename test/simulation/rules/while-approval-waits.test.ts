@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { CARDS } from '../../support/charges.js';
+import { resetToFirstTask } from '../../support/resets.js';
 import { beginActions, ledgerRows } from '../../support/virtual-flows.js';
 import { DAY, HOUR, MINUTE, runLengths, sharedTime } from './context.js';
 import { flowOf, GRACE, limitedUnit } from './limited-unit.js';
@@ -84,4 +85,22 @@ test('a void is answered, and one that nobody approves in time is not executed a
     reason: expect.stringContaining('nobody has approved it'),
   });
   expect(await moved()).not.toContain(BACK);
+});
+
+test('an approval that a reset gives again is not of what was captured meanwhile', async () => {
+  const { actions, paymentId, refund } = await waiting();
+  await time.holdfast.reject(flowOf(actions.workflowId), { ...GRACE, commandId: 'back' });
+  await actions.ask('refund', refund);
+  await actions.command('refund', { commandId: 'whole', who: 'Ada' });
+  await pass(MINUTE);
+  expect(await actions.status()).toMatchObject({ operatorReason: expect.stringContaining('refund of 70.00 USD') });
+  await actions.ask('capture', { commandId: 'rest', amount: 5_000 });
+  await time.holdfast.approve(flowOf(actions.workflowId), { ...GRACE, commandId: 'whole' });
+  await pass(MINUTE);
+  const asks = { waitingFor: 'approval', operatorReason: expect.stringContaining('refund of 120.00 USD') };
+  expect(await actions.status()).toMatchObject(asks);
+  await resetToFirstTask(time.client, actions.workflowId);
+  await pass(HOUR);
+  expect(time.requests.operations(paymentId, 'refunds')).toEqual([]);
+  expect(await actions.status()).toMatchObject(asks);
 });

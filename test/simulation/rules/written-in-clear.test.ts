@@ -1,13 +1,15 @@
 import { Client } from '@temporalio/client';
+import type { Payload } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import { createEnginePort } from '../../../src/client/engine-port.js';
 import { BRAKE_UPDATE, BRAKES_MEMO, BRAKES_WORKFLOW, RELEASE_UPDATE } from '../../../src/contract/brakes.js';
 import { PAYMENTS_TASK_QUEUE, UPDATE_NAMES } from '../../../src/contract/names.js';
 import { OUTGOING_FLOW } from '../../../src/contract/outgoing.js';
 import { NO_BRAKES } from '../../../src/domain/brakes.js';
+import { resetToFirstTask } from '../../support/resets.js';
 import { ADA, braking } from './braking.js';
 import { beginFlow, HOUR, inputOf, MINUTE, sharedTime } from './context.js';
-import { counterOf, flowOf, GRACE, limitedUnit } from './limited-unit.js';
+import { counterOf, flowOf, GRACE, limitedUnit, UPDATES } from './limited-unit.js';
 
 const time = sharedTime();
 const { brake, release } = braking(time);
@@ -48,6 +50,39 @@ test.each([
   },
 );
 
+test.each<[string, () => Promise<unknown>]>([
+  ['set back by a reset', () => resetToFirstTask(stranger(), BRAKES_WORKFLOW, [UPDATES])],
+  [
+    'replaced so often that the last of ours is far down in the list',
+    async () => {
+      for (let times = 0; times < 55; times += 1) await replace(stranger(), 'stranger', BRAKES_WORKFLOW, []);
+    },
+  ],
+])('brakes that were %s are those of before', async (_how, lift) => {
+  await brake({ businessUnit: 'another' });
+  await brake();
+  await lift();
+  await time.simulation.readBrakes();
+  expect(await charge()).toMatchObject({ status: 'notExecuted', braked: true });
+  await release();
+  expect((await time.holdfast.brakes.list()).braked).toMatchObject([{ businessUnit: 'another' }]);
+  expect(await charge()).toMatchObject({ status: 'succeeded' });
+});
+
+test('brakes that were begun again with a copy of older ones are those of before', async () => {
+  await brake();
+  await release();
+  const { raw } = await time.client.workflow.getHandle(BRAKES_WORKFLOW).describe();
+  const older = raw.workflowExecutionInfo?.memo?.fields?.[BRAKES_MEMO] as Payload;
+  await brake();
+  const { connection, options } = time.client;
+  const payloadCodecs = [{ encode: async () => [older], decode: async (payloads: Payload[]) => payloads }];
+  const copier = new Client({ connection, namespace: options.namespace, dataConverter: { payloadCodecs } });
+  await replace(copier, BRAKES_WORKFLOW, BRAKES_WORKFLOW, ['copy'], { [BRAKES_MEMO]: 'copy' });
+  await time.simulation.readBrakes();
+  expect(await charge()).toMatchObject({ status: 'notExecuted', braked: true });
+});
+
 test.each([
   ['in clear', stranger],
   ['by a copy of what started it', () => time.client],
@@ -64,6 +99,29 @@ test.each([
   expect(await moved()).toEqual(['charge Succeed 12000 USD']);
   expect(await actions.status()).toMatchObject({ needsOperator: true });
 });
+
+test.each([[[]], [[UPDATES]]])(
+  'a counter that was reset makes no room, and the next day has its own',
+  async (without) => {
+    const at = await newDay();
+    const { workflowId } = counterOf(at);
+    const day = { businessUnit: 'default', day: workflowId.slice(-10) };
+    const all = { key: 'all', amount: 15_000, currency: 'USD' };
+    expect(await createEnginePort(time.client).countOutgoing(day, all)).toEqual({ counted: true });
+    await resetToFirstTask(stranger(), workflowId, without);
+    const { actions, moved } = await charged();
+    await actions.command('refund', { commandId: 'r', amount: 5_000, who: 'Ada' });
+    await pass(HOUR);
+    expect(await moved()).toEqual(['charge Succeed 12000 USD']);
+    expect(await actions.status()).toMatchObject({
+      needsOperator: true,
+      operatorReason: expect.stringContaining('has ended, or was reset'),
+    });
+    await newDay();
+    await pass(HOUR);
+    expect(await moved()).toEqual(['charge Succeed 12000 USD', 'refund Succeed 5000 USD']);
+  },
+);
 
 test('a counter takes nothing in clear', async () => {
   const at = await newDay();
