@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { half } from '../support/counts.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const DIST = (path: string) => new URL(`../../dist/${path}`, import.meta.url).href;
@@ -51,7 +52,7 @@ async function ready({ child, output, ended }: Started): Promise<string> {
 }
 
 describe('a process', () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)(
+  test.each(half(['SIGTERM', 'SIGINT'] as const))(
     'prints one ready line once it serves, and ends with 0 on %s',
     async (signal) => {
       const started = start({ HOLDFAST_EMBEDDED: '1' });

@@ -7,6 +7,7 @@ import { amountFaults, amountOf } from '../../src/domain/bill-amounts.js';
 import { periodOf } from '../../src/domain/billing-calendar.js';
 import { billsToCome, scheduleAfter } from '../../src/domain/bills-to-come.js';
 import { amountsOf, carriedAmounts } from '../../workflows/billing/carried-state.js';
+import { fullOr } from '../support/counts.js';
 import { anyPlan, planFor } from './calendar-arbitraries.js';
 
 type Change = NonNullable<PreviewRequest['change']>;
@@ -106,7 +107,7 @@ describe('a preview', () => {
           if (isDone) life.schedule = after;
         }
       }),
-      { numRuns: 25 },
+      { numRuns: fullOr(200, 10) },
     );
   });
 
@@ -126,7 +127,7 @@ describe('a preview', () => {
         const expected = before.map((bill) => (bill.period < fromPeriod ? bill : { ...bill, amount }));
         expect(changed).toEqual(expected);
       }),
-      { numRuns: 30 },
+      { numRuns: fullOr(200, 15) },
     );
   });
 });

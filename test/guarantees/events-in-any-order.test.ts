@@ -11,7 +11,7 @@ import { until } from '../support/until.js';
 import { isSimulated } from '../support/which-engine.js';
 
 const UPDATE = 'payment.charge.update';
-const ROUNDS = isSimulated() ? fullOr(100, 10) : 4;
+const ROUNDS = isSimulated() ? fullOr(100, 5) : 4;
 
 let stack: TestStack;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { hostileRequests, type HostileRequest } from '../support/hostile-request
 import { fullOr } from '../support/counts.js';
 import { chargeBody, KEY, OLD_KEY, startHandler, UNITS, type Harness } from '../webhook/support.js';
 
-const COUNT = fullOr(50_000, 400);
+const COUNT = fullOr(50_000, 200);
 const AT_ONCE = 16;
 const BATCH = 2_000;
 const MEGABYTE = 1024 * 1024;

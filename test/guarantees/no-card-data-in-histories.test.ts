@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client } from '@temporalio/client';
-import { temporal } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import { CARDS, chargeInput, newReference } from '../support/charges.js';
 import { type DevServer, startDevServer } from '../../tools/stack/dev-server.js';
 import { flowProblems } from '../support/flow-health.js';
@@ -51,8 +51,8 @@ async function written(): Promise<string> {
   for await (const { workflowId, runId, raw } of workflow.list()) {
     const execution = { workflowId, runId };
     const { history } = await workflowService.getWorkflowExecutionHistory({ namespace: options.namespace, execution });
-    texts.push(bytesOf(temporal.api.history.v1.History.encode(history ?? {}).finish()));
-    texts.push(bytesOf(temporal.api.workflow.v1.WorkflowExecutionInfo.encode(raw).finish()));
+    texts.push(bytesOf(proto.temporal.api.history.v1.History.encode(history ?? {}).finish()));
+    texts.push(bytesOf(proto.temporal.api.workflow.v1.WorkflowExecutionInfo.encode(raw).finish()));
   }
   return texts.join('\n');
 }

@@ -179,7 +179,7 @@ describe('a recording that is made again', () => {
 
 describe('the commands of two runs are compared', () => {
   test('by what they say and not by the ids and moments of the day', async () => {
-    const taken = inTurn(3);
+    const taken = inTurn(6);
     for (const name of goldenNames().filter((_name, index) => taken(index))) {
       const { history, locals } = await readGolden(name);
       const commands = commandsOf(history, locals);

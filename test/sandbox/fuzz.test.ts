@@ -166,7 +166,7 @@ test('no request that the description allows, and none that it forbids, is answe
   const pool = await freshStock();
   await fc.assert(
     fc.asyncProperty(request(pool, names), async (one) => await attempt(one, pool)),
-    { numRuns: fullOr(8_000, 60), endOnFailure: true, ...seed },
+    { numRuns: fullOr(8_000, 30), endOnFailure: true, ...seed },
   );
   // Without successes it would only have tried how it refuses. What an operation needs, as a pending transaction, may have
   // been used up by others or by time: then it is tried on a fresh stock.

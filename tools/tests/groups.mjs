@@ -33,6 +33,8 @@ export const ONLY_AT_FULL_COUNTS = {
   'guarantees/webhook-acknowledged-once-durable':
     'on real processes; webhook/process has Temporal away, simulation/campaign forges, repeats and loses events',
   'cli/key-rotation': 'on real processes; simulation/rules/key-rotation has both orders, for every kind of message',
+  'cli/notifications':
+    'on a real server and worker; simulation/rules/{notifications,hand-over} tell and send again by the same command',
   'cli/subscriptions': 'on a real server; simulation/rules give flows the same commands, cli/show prints them',
   'reconcile/on-temporal':
     '10,000 payments on a real server; simulation/rules/reconcile plants every kind of difference among a few',

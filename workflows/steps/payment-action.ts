@@ -119,7 +119,12 @@ async function cleared(
     const meanwhile = async (other: MoneyCommand): Promise<void> => {
       other.answer = (await act(flow, creator, other)).answer;
     };
-    const { waited, refused, unnamed, approved } = await clearOutgoing(flow, { ...sent, again, isUnnamedSum, meanwhile });
+    const { waited, refused, unnamed, approved } = await clearOutgoing(flow, {
+      ...sent,
+      again,
+      isUnnamedSum,
+      meanwhile,
+    });
     delete notes.toClear;
     if (unnamed !== undefined) return badInput(`nothing was sent: ${unnamed}, under a new commandId`);
     notes.cleared = amount;

@@ -49,6 +49,8 @@ export interface BatchPlan {
   readonly unit?: string | undefined;
   /** Tells the whole story of this flow, whatever became of it. */
   readonly only?: number;
+  /** Of which runs the whole history is replayed at the end, by their number. Default all. */
+  readonly replays?: (index: number) => boolean;
 }
 
 export interface BatchResult {
@@ -88,8 +90,8 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
     // Nothing may be correct only because an event waits, nor because it does not.
     waitForEndMs: new Seeded(`${plan.seed}/${plan.first}/waits`).pick([0, LONGEST_WAIT_MS]),
     settings: {
-      // An hour for few: whatever pends so long is polled for a third of all that happens.
-      pendingMs: random.pick([1_000, 60_000, 1_000, 60_000, 1_000, 60_000, 1_000, 3_600_000]),
+      // An hour for few, a minute for few: whatever pends so long is polled for a third of all that happens.
+      pendingMs: random.pick([1_000, 60_000, 1_000, 10_000, 1_000, 3_000, 1_000, 3_600_000]),
       resendFirstMs: random.pick([1_000, 30_000, 30_000]),
     },
     workerAheadMs: random.int(-FURTHEST_CLOCK_MS, FURTHEST_CLOCK_MS),
@@ -199,7 +201,7 @@ async function runCourses(
   if (!engine.isUp) engine.up();
   workers.hire();
   await operated;
-  const violations = await findViolations({ simulation, records, resets, operator, counts });
+  const violations = await findViolations({ simulation, records, resets, operator, counts, replays: plan.replays });
   const shown = plan.only === undefined ? [...new Set(violations.map(({ flow }) => flow))].slice(0, 3) : [plan.only];
   const ledger = await world.control.ledger();
   const stories = shown.map((flow) => tellStory(simulation, records, ledger, flow));

@@ -26,6 +26,8 @@ export interface ViolationParts {
   resets: ReadonlySet<string>;
   operator: SimulatedOperator;
   counts: Counts;
+  /** Of which runs the whole history is replayed: see {@link replayAll}. */
+  replays?: ((index: number) => boolean) | undefined;
 }
 
 /** Waits until all is over, and says what is wrong. */
@@ -35,6 +37,7 @@ export async function findViolations({
   resets,
   operator,
   counts,
+  replays,
 }: ViolationParts): Promise<Violation[]> {
   const { engine, client, world } = simulation;
   const open = (): string[] => [...engine.all()].filter((run) => run.isOpen).map((run) => run.start.workflowId);
@@ -57,7 +60,7 @@ export async function findViolations({
       ledger,
     ),
   );
-  sentences.push(...(await replayAll(simulation, counts)));
+  sentences.push(...(await replayAll(simulation, counts, replays)));
   countHistories(engine, counts);
   for (const record of records) {
     counts.add('ending', record.outcome?.status ?? (record.terminated ? 'terminated' : 'not ended'));

@@ -9,8 +9,8 @@ import { LIMITS } from '../engine/limits.js';
 import { DAY, HOUR, MINUTE, SECOND, sharedTime, shownRuns } from './context.js';
 
 /** After so many events of a run the engine suggests the next one: in a short run soon, so that few show the same. */
-const RUN = fullOr(LIMITS.suggestContinueAsNewEvents, 400);
-const JOINS = fullOr(10_000, 150);
+const RUN = fullOr(LIMITS.suggestContinueAsNewEvents, 200);
+const JOINS = fullOr(10_000, 80);
 const time = sharedTime({}, { suggestRunAfter: () => RUN });
 
 const PENDS: FaultInput = { action: 'result', status: 'Pending', path: '*/charges' };
@@ -18,7 +18,7 @@ const PENDS: FaultInput = { action: 'result', status: 'Pending', path: '*/charge
 const runsOf = (workflowId: string) => shownRuns(time, workflowId);
 
 describe('a charge that pends', () => {
-  const days = fullOr(3_650, 60);
+  const days = fullOr(3_650, 30);
 
   test(`for ${days} days is followed to its end, by runs that stay short`, async () => {
     const input = await time.input();

@@ -216,7 +216,7 @@ describe('by runs of a few events', () => {
   ])(
     'a run that is handed on %s sends nothing, and stays open until it is given what it can read',
     async (_how, make) => {
-      const hold = await beginHeld(time, { captureDeadline: '2 days', onDeadline: 'void' });
+      const hold = await beginHeld(time, { captureDeadline: '4 hours', onDeadline: 'void' });
       const handed = handedOn(time, hold.workflowId);
       /** Until the flow has continued as new. */
       const continueAsNew = async (): Promise<void> => {
@@ -230,7 +230,7 @@ describe('by runs of a few events', () => {
       const { paymentId = '' } = await hold.status();
       handed.replaceBy(await make(handed));
       await continueAsNew();
-      await time.passUntil(hold.startedAt + 3 * DAY);
+      await time.passUntil(hold.startedAt + 6 * HOUR);
       expect((await time.client.workflow.getHandle(hold.workflowId).describe()).status.name).toBe('RUNNING');
       expect(await ledgerRows(time, paymentId)).toEqual(['authorization Succeed 6000 USD']);
       expect(time.requests.operations(paymentId, 'voids')).toEqual([]);

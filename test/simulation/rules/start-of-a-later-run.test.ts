@@ -57,6 +57,13 @@ const HANDLED = ['workflowExecutionUpdateAccepted', 'workflowExecutionUpdateComp
  * flow that waits would never replay again.
  */
 describe('what a later run records of a message that comes with its start, and of what it does then', () => {
+  // First: while it waits for hours, what the others leave pending would be polled.
+  test('`retryNow` to a hold', async () => {
+    const { workflowId, reference } = await beginHeld(time);
+    const recorded = await firstTaskWith(workflowId, () => time.holdfast.retryNow(reference, OPERATOR));
+    expect(recorded).toEqual([HANDLED[0], 'activityTaskScheduled']);
+  });
+
   test('`retryNow` to a charge that pends', async () => {
     const input = await time.input();
     await plant(time, input, pends('*/charges'));
@@ -71,12 +78,6 @@ describe('what a later run records of a message that comes with its start, and o
     await time.passUntil(startedAt + MINUTE);
     const recorded = await firstTaskWith(workflowId, () => time.holdfast.retryNow(reference, OPERATOR));
     expect(recorded).toEqual([...HANDLED, 'activityTaskScheduled']);
-  });
-
-  test('`retryNow` to a hold', async () => {
-    const { workflowId, reference } = await beginHeld(time);
-    const recorded = await firstTaskWith(workflowId, () => time.holdfast.retryNow(reference, OPERATOR));
-    expect(recorded).toEqual([HANDLED[0], 'activityTaskScheduled']);
   });
 
   test('an event to a flow that follows a foreign charge: it begins no timer before it has taken the event', async () => {

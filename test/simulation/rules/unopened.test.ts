@@ -4,9 +4,9 @@ import { LIMITS } from '../engine/limits.js';
 import { answers, DAY, HOUR, MINUTE, sharedTime, shownRuns } from './context.js';
 import { beginWeekly } from './weekly.js';
 
-const DAYS = fullOr(3_650, 60);
+const DAYS = fullOr(3_650, 30);
 /** After so many events of a run the engine suggests the next one. */
-const RUN = fullOr(LIMITS.suggestContinueAsNewEvents, 400);
+const RUN = fullOr(LIMITS.suggestContinueAsNewEvents, 200);
 
 const time = sharedTime({ billing: true }, { suggestRunAfter: () => RUN });
 
