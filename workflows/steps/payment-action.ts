@@ -113,18 +113,13 @@ async function cleared(
     const { amount, at } = notes.toClear;
     if (notes.cleared === amount) return prepared;
     const key = idempotencyKey(flow.workflowId, name, sequence);
-    const sent = { operation: name, commandId, key, amount, askedBy: request.who, at };
-    const again = notes.cleared !== undefined;
     const isUnnamedSum = !('amount' in request) || request.amount === undefined;
+    const again = notes.cleared !== undefined;
+    const sent = { operation: name, commandId, key, amount, isUnnamedSum, askedBy: request.who, at, again };
     const meanwhile = async (other: MoneyCommand): Promise<void> => {
       other.answer = (await act(flow, creator, other)).answer;
     };
-    const { waited, refused, unnamed, approved } = await clearOutgoing(flow, {
-      ...sent,
-      again,
-      isUnnamedSum,
-      meanwhile,
-    });
+    const { waited, refused, unnamed, approved } = await clearOutgoing(flow, { ...sent, meanwhile });
     delete notes.toClear;
     if (unnamed !== undefined) return badInput(`nothing was sent: ${unnamed}, under a new commandId`);
     notes.cleared = amount;
