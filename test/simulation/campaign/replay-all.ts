@@ -3,12 +3,12 @@ import type { LoadedDataConverter } from '@temporalio/common';
 import { testDataConverter } from '../../support/data-converter.js';
 import type { Simulation } from '../simulation.js';
 import { Driver, isReplayed } from '../worker/driver.js';
-import { workflowRuntime } from '../worker/runtime.js';
+import { BUNDLE, workflowRuntime } from '../worker/runtime.js';
 import type { Counts } from './counts.js';
 
 /** Every history from its first event, as a worker does that has never seen it. One sentence for each that fails. */
 export async function replayAll({ engine, world }: Simulation, counts: Counts): Promise<string[]> {
-  const runtime = await workflowRuntime('');
+  const runtime = await workflowRuntime(BUNDLE);
   const converter = loadDataConverter(testDataConverter(world.encryptionKeys)) as LoadedDataConverter;
   const violations: string[] = [];
   for (const run of engine.all()) {
