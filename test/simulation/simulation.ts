@@ -33,7 +33,7 @@ import { postByFetch } from '../support/telling.js';
 import { connectTo } from './engine/connection.js';
 import { type ArrivalRule, Engine, type Hop } from './engine/engine.js';
 import type { Run } from './engine/run.js';
-import { workflowRuntime } from './worker/runtime.js';
+import { BUNDLE, workflowRuntime } from './worker/runtime.js';
 import { SimulatedWorker } from './worker/worker.js';
 import { activate, runClock } from './active.js';
 import { createWorld, type World, type WorldOptions } from './world/world.js';
@@ -108,9 +108,7 @@ export interface Simulation {
 
 export async function createSimulation(options: SimulationOptions): Promise<Simulation> {
   // Loading takes real time, in which no virtual time may pass.
-  const runtime = await workflowRuntime(
-    options.bundlePath ?? new URL('../../dist/workflow-bundle.js', import.meta.url).pathname,
-  );
+  const runtime = await workflowRuntime(options.bundlePath ?? BUNDLE);
   const world = await createWorld(options);
   const keys = options.keys ?? world.encryptionKeys;
   const searchAttributes = new Set(Object.keys(SEARCH_ATTRIBUTES));

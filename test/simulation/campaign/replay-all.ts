@@ -3,7 +3,7 @@ import type { LoadedDataConverter } from '@temporalio/common';
 import { testDataConverter } from '../../support/data-converter.js';
 import type { Simulation } from '../simulation.js';
 import { Driver, isReplayed } from '../worker/driver.js';
-import { workflowRuntime } from '../worker/runtime.js';
+import { BUNDLE, workflowRuntime } from '../worker/runtime.js';
 import type { Counts } from './counts.js';
 
 /**
@@ -15,7 +15,7 @@ export async function replayAll(
   counts: Counts,
   takes: (index: number) => boolean = () => true,
 ): Promise<string[]> {
-  const runtime = await workflowRuntime('');
+  const runtime = await workflowRuntime(BUNDLE);
   const converter = loadDataConverter(testDataConverter(world.encryptionKeys)) as LoadedDataConverter;
   const violations: string[] = [];
   for (const [index, run] of [...engine.all()].entries()) {

@@ -13,6 +13,9 @@ const { ACTIVITIES } = await activityNames();
 /** The runtime copies dates into the flow's realm by the name of their class: those of a virtual clock have another. */
 const SystemDate = globalThis.Date;
 
+/** The code as it is built. */
+export const BUNDLE = new URL('../../../dist/workflow-bundle.js', import.meta.url).pathname;
+
 /** The SDK's own workflow runtime by the bundle in it: one for each process, since loading takes a third of a second. */
 const creators = new Map<string, Promise<ReusableVMWorkflowCreator>>();
 
