@@ -11,7 +11,7 @@ const SEED = process.env['HOLDFAST_SIMULATION_SEED'] ?? '2';
 const FILES = fullOr(2, 1);
 /** Of all files. At full counts more are asked for, since the courses of a seed may have fewer; a short run takes each course once. */
 const LEAST_FLOWS = fullOr(20_000, 1_000);
-const FLOWS = fullOr(20_400, 920);
+const FLOWS = fullOr(20_400, 940);
 
 /** @param index of the file among those that share the campaign */
 export function campaignTests(index: number): void {
