@@ -117,7 +117,7 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
     waited: (end) => waited.inc({ end }),
     finished: ({ eventType, version, result, seconds }) => {
       const { type, version: known } = labels(eventType, version);
-      countFinished({ result, type, version: known });
+      countFinished({ type, version: known, result });
       duration.observe({ result }, seconds);
     },
   };
