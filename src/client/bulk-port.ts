@@ -35,10 +35,11 @@ export function bulkQuery(
   now?: number,
 ): string {
   const open = 'ExecutionStatus = "Running"';
-  const continued = `ExecutionStatus = "ContinuedAsNew" AND CloseTime > "${new Date((now ?? 0) - LISTS_LAG_MS).toISOString()}"`;
+  const orContinued = (at: number): string =>
+    `(${open} OR (ExecutionStatus = "ContinuedAsNew" AND CloseTime > "${new Date(at - LISTS_LAG_MS).toISOString()}"))`;
   const clauses = [
     `WorkflowType = "${WORKFLOW_TYPES.subscription}"`,
-    now === undefined || action.do === 'moveOn' ? open : `(${open} OR (${continued}))`,
+    now === undefined || action.do === 'moveOn' ? open : orContinued(now),
     `BusinessUnit = "${businessUnit}"`,
     ...(query === undefined ? [] : [`(${query})`]),
     // A run that began later has moved already.

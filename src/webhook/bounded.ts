@@ -6,7 +6,7 @@ export const atMost = (entries: number) => ({ maxSize: entries, sizeCalculation:
 
 /**
  * Remembers the last entries, at least `entries` / 2 and at most `entries` of them. An entry that is set again counts as
- * new. Made for what is a hint at most: a tenth of the work of a cache that orders its entries by use.
+ * new. Made for what is a hint at most: nothing is ordered by use.
  */
 export class Recent<K, V> {
   #young = new Map<K, V>();

@@ -152,6 +152,15 @@ export function runLengths(time: SimulatedTime, workflowId: string): number[] {
   return runs.map(({ events }) => events.length);
 }
 
+/** A payment whose money somebody else with the same credentials holds. @returns its id */
+export async function heldElsewhere(time: SimulatedTime, amount: number): Promise<string> {
+  const keyed = () => ({ idempotencyKey: randomUUID() });
+  const { token } = await time.sandbox.tokenize(CARDS.succeeds);
+  const { data: payment } = await time.provider.createPayment({ amount, currency: 'USD' }, keyed());
+  await time.provider.createAuthorization(payment.id, { paymentMethod: { type: 'tokenized', token } }, keyed());
+  return payment.id;
+}
+
 /** Made by somebody else over 60.00 USD, it pends: a flow follows it now. @returns its id, or the one that was given instead */
 export async function followPending(
   time: SimulatedTime,

@@ -1,18 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { CARDS } from '../../support/charges.js';
 import { beginActions, beginHeld, ledgerRows } from '../../support/virtual-flows.js';
-import { answers, failsWith, sharedTime } from './context.js';
+import { answers, failsWith, heldElsewhere, sharedTime } from './context.js';
 
 const time = sharedTime();
 
 /** 200.00 USD held by somebody else, and captured by us in two parts. */
 async function twiceCaptured() {
-  const { token } = await time.sandbox.tokenize(CARDS.succeeds);
-  const keyed = () => ({ idempotencyKey: randomUUID() });
-  const { data: payment } = await time.provider.createPayment({ amount: 20_000, currency: 'USD' }, keyed());
-  const paymentId = payment.id;
-  await time.provider.createAuthorization(paymentId, { paymentMethod: { type: 'tokenized', token } }, keyed());
+  const paymentId = await heldElsewhere(time, 20_000);
   const actions = await beginActions(time, { paymentId, currency: 'USD' });
   const { transactionId: first = '' } = await actions.ask('capture', { commandId: 'first', amount: 9_000 });
   const { transactionId: second = '' } = await actions.ask('capture', { commandId: 'second', amount: 11_000 });

@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
-import { CARDS } from '../../support/charges.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { beginActions, ledgerRows } from '../../support/virtual-flows.js';
-import { DAY, HOUR, MINUTE, runLengths, sharedTime } from './context.js';
+import { DAY, heldElsewhere, HOUR, MINUTE, runLengths, sharedTime } from './context.js';
 import { flowOf, GRACE, limitedUnit } from './limited-unit.js';
 
 /** From then on there is a border between runs at almost any wait. */
@@ -17,11 +15,7 @@ const { newDay, pass } = limitedUnit(time);
 /** 120.00 USD held by somebody else, 70.00 of it captured, and 65.00 of that about to be refunded. */
 async function waiting() {
   await newDay();
-  const { token } = await time.sandbox.tokenize(CARDS.succeeds);
-  const keyed = () => ({ idempotencyKey: randomUUID() });
-  const { data: payment } = await time.provider.createPayment({ amount: 12_000, currency: 'USD' }, keyed());
-  const paymentId = payment.id;
-  await time.provider.createAuthorization(paymentId, { paymentMethod: { type: 'tokenized', token } }, keyed());
+  const paymentId = await heldElsewhere(time, 12_000);
   const actions = await beginActions(time, { paymentId, currency: 'USD' });
   const { transactionId: captureId } = await actions.ask('capture', { commandId: 'first', amount: 7_000 });
   const refund = { commandId: 'back', captureId, amount: 6_500, who: 'Ada' };
