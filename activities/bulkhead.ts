@@ -5,6 +5,7 @@ import { OPERATIONS, type OperationName, type ProviderClient, ProviderError } fr
 import { SLOW_CALL_MS } from '../src/domain/schedules.js';
 import { type Call, Circuit } from './circuit.js';
 import type { RateLimit } from './rate-limit.js';
+import { CallHeldBack } from './to-application-failure.js';
 
 /**
  * ms. A call without a place comes back after this, doubled at each attempt up to the longest, with jitter. A read has
@@ -192,9 +193,9 @@ class Bulkhead {
     }
   }
 
-  #heldBack(operation: OperationName, because: HeldBackBecause, retryAfterMs: number | undefined): ProviderError {
+  #heldBack(operation: OperationName, because: HeldBackBecause, retryAfterMs: number | undefined): CallHeldBack {
     this.options.observer?.heldBack(this.unit, because);
-    return new ProviderError(`${operation}: not sent yet for business unit "${this.unit}": ${WHY[because]}`, {
+    return new CallHeldBack(`${operation}: not sent yet for business unit "${this.unit}": ${WHY[because]}`, {
       kind: 'refused',
       operation,
       mayHaveLeft: false,

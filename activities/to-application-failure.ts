@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { FAILURE_TYPES, type FailureDetails, type FailureType } from '../src/contract/names.js';
 import { ProviderError } from '../src/provider/index.js';
 
@@ -6,6 +6,9 @@ import { ProviderError } from '../src/provider/index.js';
 export const REFERENCE_BOOK = 'referenceBook';
 /** `operation` of an error by which a brake has kept a POST from being sent. */
 export const BRAKE = 'brake';
+
+/** A call was not sent yet, to spare the service or other units. It comes back by itself. */
+export class CallHeldBack extends ProviderError {}
 
 /** Failure type, and whether the same request may be sent again unchanged. */
 export interface Classification {
@@ -85,7 +88,7 @@ export function toApplicationFailure(error: unknown, known: AttemptKnowledge): A
       { ...details, disbelieved: classification.type },
     );
   }
-  return failure(classification, error.message, details, known.attempt);
+  return failure(classification, error.message, details, known.attempt, error instanceof CallHeldBack);
 }
 
 function failure(
@@ -93,6 +96,7 @@ function failure(
   message: string,
   details: FailureDetails,
   attempt?: number,
+  isHeldBack = false,
 ): ApplicationFailure {
   const delay = details.retryAfterMs ?? (attempt === undefined ? undefined : retryDelay(attempt));
   return ApplicationFailure.create({
@@ -101,6 +105,8 @@ function failure(
     // The flow shows that it waits for the book or a release, and sends again by itself.
     nonRetryable: !classification.retryable || details.referenceBook !== undefined || details.braked === true,
     details: [details],
+    // It has a metric of its own; as failures, calls that wait would fill the log and the SDK's metric.
+    ...(isHeldBack && { category: ApplicationFailureCategory.BENIGN }),
     ...(classification.retryable && delay !== undefined && { nextRetryDelay: delay }),
   });
 }

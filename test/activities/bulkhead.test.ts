@@ -2,6 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type BulkheadOptions, withBulkheads } from '../../activities/bulkhead.js';
+import { CallHeldBack } from '../../activities/to-application-failure.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import {
   type OperationName,
@@ -109,6 +110,7 @@ describe('a unit whose calls hold half of the places', () => {
     expect(await service.calls(4, 'local')).toEqual(Array.from({ length: 4 }, () => 'under way'));
     const refused = (await service.call('local')) as ProviderError;
     expect(service.sent).toBe(4);
+    expect(refused).toBeInstanceOf(CallHeldBack);
     expect(refused).toMatchObject({ mayHaveLeft: false, failureType: FAILURE_TYPES.providerUnavailable });
     expect(refused.message).toBe(
       'createCharge: not sent yet for business unit "slow": its calls hold half of the places of this worker',

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import {
   type AttemptKnowledge,
+  CallHeldBack,
   READ_KNOWLEDGE,
   classify,
   toApplicationFailure,
@@ -101,6 +102,14 @@ describe('the one place that rules on answers', () => {
     expect(failedWith(toApplicationFailure(errorOf(http(429)), LATER)).nextRetryDelay).toBeUndefined();
     const refused = errorOf({ ...http(401), retryAfterMs: 7_000 });
     expect(failedWith(toApplicationFailure(refused, FIRST)).nextRetryDelay).toBeUndefined();
+  });
+
+  test('keeps a call that was held back, and nothing else, out of the log of failures and their metric', () => {
+    const fields = { kind: 'refused', operation: 'createCharge', mayHaveLeft: false } as const;
+    const heldBack = toApplicationFailure(new CallHeldBack('not sent yet', fields), LATER);
+    expect(heldBack).toMatchObject({ type: 'ProviderUnavailable', category: ApplicationFailureCategory.BENIGN });
+    for (const [, others] of RULES)
+      expect(toApplicationFailure(errorOf(others), LATER).category).not.toBe(ApplicationFailureCategory.BENIGN);
   });
 
   test('spreads the retries of a POST, as the server would not: about twice as long each time, a minute at most', () => {

@@ -46,11 +46,12 @@ describe('the virtual time', () => {
     expect(time.nextTimerAt()).toBeUndefined();
   });
 
-  test('a wait without end fails with what was waited for, and after how many timers', async () => {
+  test('a wait without end fails with what was waited for, after how many timers, and what the last of them was', async () => {
     const { time } = await openWorld({ mostFirings: 50 });
-    const beat = setInterval(() => {}, 1_000);
+    const beats: number[] = [];
+    const beat = setInterval(() => beats.push(1), 1_000);
     await expect(time.runUntil(() => false, 'the charge of order-1')).rejects.toThrow(
-      /^50 timers have fired, up to .*, and still waited for: the charge of order-1$/,
+      /^50 timers have fired, up to .*, and still waited for: the charge of order-1; the last timer: \(\) => beats\.push\(1\)$/,
     );
     clearInterval(beat);
   });

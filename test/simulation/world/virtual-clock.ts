@@ -44,7 +44,7 @@ export function installClock(startAt: number): InstalledClock {
       // As with Node's own timers: it runs in the asynchronous context of whoever set it.
       const context = new AsyncResource('VirtualTimer');
       const inContext = (...args: unknown[]): void => context.runInAsyncScope(callback as never, undefined, ...args);
-      const timer = set(inContext, ...others);
+      const timer = set(Object.assign(inContext, { of: callback }), ...others);
       installed.onTimer();
       return timer;
     };

@@ -211,6 +211,7 @@ export class VirtualTime {
 
   #fire(): void {
     this.#fired += 1;
+    const next = this.#installed.clock.timerHeap?.peek() as { func?: { of?: unknown } } | undefined;
     try {
       this.#installed.clock.next();
     } catch (error) {
@@ -221,10 +222,9 @@ export class VirtualTime {
       wait.firings += 1;
       if (wait.firings < this.#mostFirings) continue;
       const at = new Date(this.now()).toISOString();
-      this.#end(
-        wait,
-        new Error(`${this.#mostFirings} timers have fired, up to ${at}, and still waited for: ${wait.what}`),
-      );
+      const what = `${this.#mostFirings} timers have fired, up to ${at}, and still waited for: ${wait.what}`;
+      const code = String(next?.func?.of).replaceAll(/\s+/g, ' ').slice(0, 200);
+      this.#end(wait, new Error(`${what}; the last timer: ${code}`));
     }
   }
 

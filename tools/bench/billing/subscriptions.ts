@@ -41,13 +41,18 @@ export interface Burst {
   dueAt: number;
 }
 
+/** Without an index: what all of the round begin with. */
+export function referenceOf(round: number, index?: number): string {
+  return `bench-${round}-${index ?? ''}`;
+}
+
 /** Opens `count` subscriptions that all bill their only period in the same minute. */
 export async function openBurst(
   holdfast: HoldfastClient,
   cards: readonly Card[],
   { count, round, dueAt, jitterMs }: { count: number; round: number; dueAt: number; jitterMs: number },
 ): Promise<Burst> {
-  const references = Array.from({ length: count }, (_, index) => `bench-${round}-${index}`);
+  const references = Array.from({ length: count }, (_, index) => referenceOf(round, index));
   await runJobs(count, OPENERS, async (index) => {
     const card = cards[index % cards.length] as Card;
     const input = { ...inputOf(dueAt, card), reference: references[index] ?? '', periods: 1, jitter: jitterMs };
