@@ -14,7 +14,10 @@ import { CallHeldBack } from './to-application-failure.js';
 const FIRST_RETURN = { posts: 1_000, reads: 5_000 };
 /** ms. Later its activity would have ended. */
 const LONGEST_RETURN_OF_READS = 10_000;
-/** Calls that are never held back: each has little time, and releases or takes what is held. */
+/**
+ * Calls that are never held back for lack of a place or by a `Retry-After`: each has little time, and releases or takes
+ * what is held.
+ */
 const URGENT: readonly OperationName[] = ['createVoid', 'createCapture'];
 
 /** ms. A `Retry-After` holds the other POSTs of its unit back no longer, whatever it says. */

@@ -21,6 +21,8 @@ const handler = createWebhookHandler({
     const { data } = await provider.getPayment(paymentId, { timeoutMs });
     return data.additionalDetails ?? {};
   },
+  // After a restore of Temporal's database the flow that it remembers may be lost.
+  remembersFlows: process.env.HOLDFAST_RESTORED_TO === undefined,
   metrics: createWebhookMetrics(registry),
   logger: { info() {}, warn: (fields, message) => console.error(message, fields.result ?? fields.reason ?? '') },
 });

@@ -6,7 +6,7 @@ import {
   SearchAttributeType,
   type SearchAttributePair,
 } from '@temporalio/common';
-import type { EventSink } from '../contract/engine-port.js';
+import type { DisputedPayment, EventSink } from '../contract/engine-port.js';
 import { uuidSchema } from '../contract/fields.js';
 import { FLOWS } from '../contract/flows.js';
 import type { TransactionEvent } from '../contract/messages.js';
@@ -19,6 +19,7 @@ import { type Environment, environmentNamed, otherEnvironment } from './environm
 import { findFlowOfPayment } from './earlier-runs.js';
 import { createReadyCheck, type ReadyCheck } from './ready-check.js';
 import { tellOfDispute } from './start-actions.js';
+import { keyword } from './start-options.js';
 import { whyEngineUnreachable } from './why-unreachable.js';
 import { awaitEndOfFlow, flowIsGone, readEndedFlow } from './end-of-flow.js';
 
@@ -91,8 +92,21 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
     idle: async () => void (await Promise.all(asked)),
     flowOfPayment: (paymentId) => within(() => flowOfPayment(client, paymentId)),
     park: (input) => within(() => startParkedEvent(client, input, 'once')),
-    disputed: (payment) => within(() => tellOfDispute(client, payment, 'event')),
+    disputed: (payment) => within(() => passOnDispute(client, payment)),
   };
+}
+
+async function passOnDispute(client: Client, { madeBy, ...payment }: DisputedPayment): Promise<void> {
+  const currency = payment.currency ?? (await currencyOf(client, madeBy));
+  await tellOfDispute(client, { ...payment, currency }, 'event');
+}
+
+/** @throws Error if the flow does not say, so that the event is sent again and logged each time */
+async function currencyOf(client: Client, workflowId: string): Promise<string> {
+  const { typedSearchAttributes } = await client.workflow.getHandle(workflowId).describe();
+  const currency = typedSearchAttributes.get(keyword('Currency'));
+  if (currency === undefined) throw new Error(`neither the event of a dispute nor ${workflowId} names a currency`);
+  return currency;
 }
 
 async function flowOfPayment(client: Client, paymentId: string): Promise<string | undefined> {
@@ -150,8 +164,6 @@ export function connectEventSink(options: ConnectSinkOptions = {}): ConnectedSin
   };
   return { ...sink, ready, close };
 }
-
-const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 
 /** The memo of a parked event, which lists show. Encrypted, as every memo. */
 export interface ParkedEventRecord {

@@ -63,8 +63,9 @@ export interface WaitOptions {
 }
 
 /**
- * The client for business services. Every method throws only {@link HoldfastError} and may be repeated with the same
- * arguments at any time: the same reference is the same payment (money rule 2).
+ * The client for business services. Every method throws only {@link HoldfastError} and may be repeated at any time: the
+ * same reference is the same payment (money rule 2), the same `commandId` the same command. A command without an id of
+ * yours is a further one each time: a refund of a part is then made again.
  */
 export class HoldfastClient {
   readonly #client: Client;
@@ -159,7 +160,7 @@ export class HoldfastClient {
 
   /**
    * Captures the authorized amount, or a part of it. Answers with the capture's outcome, or `pending` or `unknown` when
-   * that is not known within `waitFor`: repeat the call with the same `commandId`.
+   * that is not known within `waitFor`: repeat the call with the `commandId` of the answer.
    * @throws HoldfastError `InvalidInput`, `StateConflict` with the amounts when the capture is refused
    */
   async capture(payment: PaymentRef, request: CaptureCommand = {}, options: WaitOptions = {}): Promise<CommandAnswer> {

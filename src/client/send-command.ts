@@ -33,8 +33,9 @@ import { HoldfastError, naming, isClosingRun, isLostUpdate, translate } from './
  */
 export type PaymentRef = string | { payment: string; businessUnit?: string; currency?: string };
 
-/** `pending` and `unknown`: not settled within `waitFor`; repeat the call with the same `commandId`. */
-export type CommandAnswer = FinalStepOutcome | Pending | Unknown;
+/** `pending` and `unknown`: not settled within `waitFor`; repeat the call with this `commandId`, even if it had none. */
+export type CommandAnswer = FinalStepOutcome | ((Pending | Unknown) & { commandId: string });
+type Answer = FinalStepOutcome | Pending | Unknown;
 
 export interface Sent {
   name: 'capture' | 'void' | 'refund' | 'reauthorize';
@@ -62,34 +63,49 @@ export async function sendCommand(
 ): Promise<CommandAnswer> {
   const deadlines = calls.endingAt(sent.until + MARGIN_MS);
   const commandId = sent.request.commandId ?? sent.request.reference ?? randomUUID();
-  const named = { ...sent, request: { ...sent.request, commandId } };
-  const name = typeof ref === 'string' ? ref : ref.payment;
   try {
-    // A flow that ends meanwhile drops the command without an error, so send it to the flow that took over.
-    for (let tries = 0; tries < LEAST_TRIES || Date.now() < sent.until; tries += 1) {
-      if (tries > 0) await sleep(TRY_AGAIN_MS);
-      const { open, actions } = await findTarget(client, deadlines, ref);
-      if (open === undefined && actions === undefined) throw stillWithoutPayment(name);
-      if (actions !== undefined && sent.name === 'reauthorize')
-        return await reauthorizedBefore(client, deadlines, name, commandId);
-      const done = actions === undefined ? undefined : await doneBefore(client, deadlines, actions, named);
-      if (done !== undefined) return done;
-      const answer = await (actions === undefined
-        ? sendTo(client, deadlines, open ?? '', named, undefined)
-        : sendTo(client, deadlines, paymentActionsWorkflowId(actions.paymentId), named, actions));
-      if (answer === 'ended') continue;
-      // A run that continues as new answers early; sending again joins the command in the next run.
-      const isOpen = answer.status === 'pending' || answer.status === 'unknown';
-      if (!isOpen || Date.now() + TRY_AGAIN_MS >= sent.until) return answer;
-    }
-    throw new HoldfastError('EngineUnavailable', `"${name}" has just closed; send the command again`, [], true);
+    const answer = await sendNamed(client, deadlines, ref, { ...sent, request: { ...sent.request, commandId } });
+    return answer.status === 'pending' || answer.status === 'unknown' ? { ...answer, commandId } : answer;
   } catch (error) {
+    const name = nameOf(ref);
     const failure = translate(error, name);
     if (failure === 'ended') throw new HoldfastError('StateConflict', `The flow of "${name}" has ended`);
     throw sent.request.commandId === undefined && sent.request.reference === undefined
       ? naming(failure, commandId)
       : failure;
   }
+}
+
+function nameOf(ref: PaymentRef): string {
+  return typeof ref === 'string' ? ref : ref.payment;
+}
+
+async function sendNamed(
+  client: Client,
+  deadlines: Within,
+  ref: PaymentRef,
+  named: Sent & { request: { commandId: string } },
+): Promise<Answer> {
+  const name = nameOf(ref);
+  const { commandId } = named.request;
+  // A flow that ends meanwhile drops the command without an error, so send it to the flow that took over.
+  for (let tries = 0; tries < LEAST_TRIES || Date.now() < named.until; tries += 1) {
+    if (tries > 0) await sleep(TRY_AGAIN_MS);
+    const { open, actions } = await findTarget(client, deadlines, ref);
+    if (open === undefined && actions === undefined) throw stillWithoutPayment(name);
+    if (actions !== undefined && named.name === 'reauthorize')
+      return await reauthorizedBefore(client, deadlines, name, commandId);
+    const done = actions === undefined ? undefined : await doneBefore(client, deadlines, actions, named);
+    if (done !== undefined) return done;
+    const answer = await (actions === undefined
+      ? sendTo(client, deadlines, open ?? '', named, undefined)
+      : sendTo(client, deadlines, paymentActionsWorkflowId(actions.paymentId), named, actions));
+    if (answer === 'ended') continue;
+    // A run that continues as new answers early; sending again joins the command in the next run.
+    const isOpen = answer.status === 'pending' || answer.status === 'unknown';
+    if (!isOpen || Date.now() + TRY_AGAIN_MS >= named.until) return answer;
+  }
+  throw new HoldfastError('EngineUnavailable', `"${name}" has just closed; send the command again`, [], true);
 }
 
 interface Target {
@@ -160,7 +176,7 @@ async function sendTo(
   workflowId: string,
   { name, request, until }: Sent,
   start: PaymentActionsInput | undefined,
-): Promise<CommandAnswer | 'ended'> {
+): Promise<Answer | 'ended'> {
   const options = { args: [request] as [object], waitForStage: WorkflowUpdateStage.ACCEPTED } as const;
   try {
     const latest =
@@ -170,8 +186,8 @@ async function sendTo(
     const updateId = updateIdOf(name, request, latest?.isOpen === false ? latest.runId : undefined);
     const handle = await deadlines.within(Date.now() + ACCEPT_MS, () =>
       start === undefined
-        ? client.workflow.getHandle(workflowId).startUpdate<CommandAnswer, [object]>(name, { ...options, updateId })
-        : client.workflow.startUpdateWithStart<(input: object) => Promise<unknown>, CommandAnswer, [object]>(name, {
+        ? client.workflow.getHandle(workflowId).startUpdate<Answer, [object]>(name, { ...options, updateId })
+        : client.workflow.startUpdateWithStart<(input: object) => Promise<unknown>, Answer, [object]>(name, {
             ...options,
             updateId,
             startWorkflowOperation: new WithStartWorkflowOperation<(input: object) => Promise<unknown>>(
@@ -207,12 +223,7 @@ function updateIdOf(name: Sent['name'], request: Sent['request'], closedRun: str
 }
 
 /** The state of a command that is not settled in time. For a void, the pending operation may be its authorization. */
-async function present(
-  client: Client,
-  deadlines: Within,
-  workflowId: string,
-  name: Sent['name'],
-): Promise<CommandAnswer> {
+async function present(client: Client, deadlines: Within, workflowId: string, name: Sent['name']): Promise<Answer> {
   const status = await deadlines.within(Date.now() + DESCRIBE_MS, () =>
     client.workflow.getHandle(workflowId).query<FlowStatus>(QUERY_NAMES.status),
   );

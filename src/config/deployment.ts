@@ -14,7 +14,7 @@ export const buildId = z.string().exactOptional().register(variables, {
 export const controllerBuildId = z.string().exactOptional().register(variables, {
   name: 'TEMPORAL_WORKER_BUILD_ID',
   readBy: 'worker',
-  description: "The same, as Temporal's Worker Controller sets it",
+  description: "`HOLDFAST_BUILD_ID`, as Temporal's Worker Controller sets it",
 });
 
 export const deploymentName = z

@@ -42,8 +42,10 @@ export interface StopSignal {
 export interface DisputedPayment {
   paymentId: string;
   businessUnit: string;
-  currency: string;
-  /** Reference of the flow that has made it. */
+  /** undefined if the event does not say: then that of the flow which has made the payment. */
+  currency?: string;
+  /** Workflow id of that flow, and its reference. */
+  madeBy: string;
   paymentReference?: string;
 }
 

@@ -110,11 +110,10 @@ export interface Unknown extends OutcomeBase {
   waitingFor: string;
 }
 
-/** Voided on command while pending. `transactionId` and `evidence` belong to the void. */
+/** Voided while pending. `transactionId` and `evidence` belong to the void. */
 export interface VoidedPending extends OutcomeBase {
   status: 'voided';
-  /** `command`. */
-  reason: string;
+  reason: 'command' | 'pendingDeadline';
   voided: VoidedTransaction;
   evidence: Evidence;
 }

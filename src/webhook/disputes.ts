@@ -14,9 +14,7 @@ export async function passOnDispute(sink: EventSink, findOwner: FindOwner, event
   if (owner === undefined) throw new Error('the service has no such payment');
   const madeBy = owner === 'foreign' ? await sink.flowOfPayment(paymentId) : owner.workflowId;
   if (madeBy === undefined) return;
-  // Without it no flow can be started; the event itself is routed all the same.
-  if (currency === undefined) return;
   const paymentReference = referenceOfWorkflowId(madeBy);
   const reference = paymentReference === undefined ? {} : { paymentReference };
-  await sink.disputed({ paymentId, businessUnit, currency, ...reference });
+  await sink.disputed({ paymentId, businessUnit, ...(currency !== undefined && { currency }), madeBy, ...reference });
 }

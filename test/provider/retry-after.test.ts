@@ -7,6 +7,9 @@ describe('Retry-After', () => {
   test.each([
     ['seconds', '120', undefined, 120_000],
     ['no wait', '0', undefined, 0],
+    ['an hour', '3600', undefined, 3_600_000],
+    ['more than an hour as one', '86400', undefined, 3_600_000],
+    ['a date beyond it as one', 'Sun, 21 Nov 2027 07:00:00 GMT', undefined, 3_600_000],
     ['surrounding blanks', ' 7 ', undefined, 7000],
     ['an HTTP date', 'Sat, 21 Nov 2026 07:00:30 GMT', undefined, 30_000],
     ['the RFC 850 form', 'Saturday, 21-Nov-26 07:00:30 GMT', undefined, 30_000],

@@ -23,11 +23,24 @@ test.each([{ is_chargedback: true }, { is_disputed: true }])(
     harness.setDetails(() => Promise.resolve(OURS));
     expect(await send(flag)).toBe(200);
     expect(harness.sink.disputes).toEqual([
-      { paymentId: chargeBody().payment_id, businessUnit: 'default', currency: 'USD', paymentReference: 'order-1001' },
+      {
+        paymentId: chargeBody().payment_id,
+        businessUnit: 'default',
+        currency: 'USD',
+        madeBy: 'payment-order-1001',
+        paymentReference: 'order-1001',
+      },
     ]);
     expect(harness.sink.sent).not.toEqual([]);
   },
 );
+
+test.each([undefined, 'dollars'])('one whose currency is %j is passed on without it', async (currency) => {
+  harness.setDetails(() => Promise.resolve(OURS));
+  expect(await send({ is_chargedback: true, currency })).toBe(200);
+  expect(harness.sink.disputes).toMatchObject([{ madeBy: 'payment-order-1001' }]);
+  expect(harness.sink.disputes[0]).not.toHaveProperty('currency');
+});
 
 test.each([{}, { is_chargedback: false, is_disputed: 'true' }])('an event that says %j is not', async (flag) => {
   harness.setDetails(() => Promise.resolve(OURS));

@@ -188,25 +188,25 @@ export class InMemoryHoldfast implements PaymentClient {
     const command: Command = before ?? { name, request: canonical(request) };
     if (command.name !== name || command.request !== canonical(request))
       throw new HoldfastError('ReferenceConflict', `command "${commandId}" was already given with another request`);
-    if (command.sent !== undefined) return this.#ask(command.sent);
+    if (command.sent !== undefined) return named(this.#ask(command.sent), commandId);
     const base = { ...payment.base, amount: amount ?? payment.base.amount };
     if (payment.made.outcome === undefined) {
       if (before === undefined) requireEarlyVoid(payment, name);
       payment.commands.set(commandId, command);
       this.#askFlow(payment);
-      return { ...base, status: 'unknown', waitingFor: 'proof' };
+      return { ...base, status: 'unknown', waitingFor: 'proof', commandId };
     }
     const busy = underWay(payment);
     if (busy !== undefined) {
       if (isHeld(payment)) throw refused('the flow is at work on the money that it holds');
       payment.commands.set(commandId, command);
       const meanwhile = this.#meanwhile(base, busy);
-      return name === 'void' ? { ...meanwhile, status: 'unknown' } : meanwhile;
+      return { ...meanwhile, ...(name === 'void' && { status: 'unknown' }), commandId };
     }
     const allowed = requireAllowed(payment, name, amount, captureId);
     command.sent = { base: { ...payment.base, amount: allowed }, planId: commandId, captureId };
     payment.commands.set(commandId, command);
-    return this.#ask(command.sent);
+    return named(this.#ask(command.sent), commandId);
   }
 
   #find(ref: PaymentRef): Payment {
@@ -215,6 +215,10 @@ export class InMemoryHoldfast implements PaymentClient {
     if (found !== undefined) return found;
     throw new HoldfastError('FlowNotFound', `No flow with reference "${name}" is known`);
   }
+}
+
+function named(answer: FinalStepOutcome | Pending | Unknown, commandId: string): CommandAnswer {
+  return answer.status === 'pending' || answer.status === 'unknown' ? { ...answer, commandId } : answer;
 }
 
 /** Before it is known whether money is held, one void is taken and kept, and nothing else. */

@@ -170,10 +170,8 @@ async function betweenSends<Answer>(
       if ('found' in result) return result.found === undefined ? undefined : { answer: result.found, knownBy: 'poll' };
       return result.refusal === undefined ? undefined : await readBeforeSending(flow, step, round);
     }
-    default: {
-      const waitMs = Math.min(failure.waitMs, step.postUntil - Date.now());
-      return waitMs > 0 ? await waitListening(flow, step, waitMs, 'Retry-After of the payment service') : undefined;
-    }
+    default:
+      return await waitAsAsked(flow, step, Math.min(Date.now() + failure.waitMs, step.postUntil));
   }
 }
 
@@ -209,6 +207,26 @@ async function readBeforeSending<Answer>(
   }
   const next = await waitListening(flow, step, resendDelay(round), 'Before the same request is sent again');
   return next ?? (offered ? undefined : 'notOffered');
+}
+
+/** ms. An earlier attempt may have moved money, and its event may be lost. */
+const LOOK_EVERY = 300_000;
+
+/** Waits until then, as the service has asked, and reads meanwhile. */
+async function waitAsAsked<Answer>(
+  flow: FlowState,
+  step: Step<Answer>,
+  until: number,
+): Promise<Answered<Answer> | undefined> {
+  while (Date.now() < until) {
+    const nextLook = Math.min(Date.now() + LOOK_EVERY, until);
+    const found = await waitListening(flow, step, nextLook - Date.now(), 'Retry-After of the payment service');
+    // Before its time it is ended by `retryNow`.
+    if (found !== undefined || Date.now() < nextLook) return found;
+    const seen = nextLook < until ? await look(step, 'poll') : undefined;
+    if (seen !== undefined) return seen;
+  }
+  return undefined;
 }
 
 /** Waits `ms`. An event triggers a read; `retryNow` ends the wait. */

@@ -14,6 +14,7 @@ export async function checkout(
   });
   if (paid.status === 'succeeded') return 'Thank you!';
   if (paid.status === 'declined') return 'Your card was declined: try another one.';
+  if (paid.status === 'notExecuted' || paid.status === 'voided') return 'Nothing was taken: please order again.';
   // Asked again with the same reference, never with a new one.
   return 'We do not know yet, and will tell you by mail.';
 }

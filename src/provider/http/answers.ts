@@ -171,18 +171,22 @@ function isUuid(text: string): boolean {
   return uuidSchema.safeParse(text).success;
 }
 
+const LONGEST_RETRY_AFTER_MS = 3_600_000;
+
 /**
  * ms to wait according to `Retry-After`, which is a number of seconds or an HTTP date (RFC 9110, 10.2.3).
  * A date is compared with the answer's own `Date`, so that a difference between the clocks has no effect.
- * undefined when the header is missing or unreadable; 0 for a time in the past.
+ * undefined when the header is missing or unreadable; 0 for a time in the past; an hour for anything longer: nobody could
+ * say until then what has become of the call.
  */
 export function retryAfterMs(header: string | undefined, date: string | undefined, now: number): number | undefined {
   const value = header?.trim();
   if (value === undefined || value === '') return undefined;
-  if (/^\d{1,10}$/.test(value)) return Number(value) * 1000;
+  if (/^\d{1,10}$/.test(value)) return Math.min(Number(value) * 1000, LONGEST_RETRY_AFTER_MS);
   const until = httpDate(value);
   if (until === undefined) return undefined;
-  return Math.max(0, until - ((date === undefined ? undefined : httpDate(date)) ?? now));
+  const wait = until - ((date === undefined ? undefined : httpDate(date)) ?? now);
+  return Math.min(Math.max(0, wait), LONGEST_RETRY_AFTER_MS);
 }
 
 /** Accepts only text that looks like one of the three HTTP date forms: `Date.parse` also accepts `-5`. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createEventSink } from '../../../src/client/event-sink.js';
 import { tellOfDispute } from '../../../src/client/start-actions.js';
 import { createReconcilePort } from '../../../src/client/reconcile-port.js';
 import { paymentActionsWorkflowId } from '../../../src/contract/names.js';
@@ -41,6 +42,16 @@ const paymentOf = (paymentId: string, paymentReference: string) => {
 const statusOf = async (workflowId: string) => await time.holdfast.status({ workflowId });
 
 describe('a chargeback of a charge that has ended', () => {
+  test('is kept though its event names no currency: that is the flow’s', async () => {
+    const { actions, paymentId, transactionId, workflowId } = await charged();
+    await time.sandbox.dispute(transactionId);
+    await createEventSink(time.client).disputed({ paymentId, businessUnit: 'default', madeBy: workflowId });
+    await pass(MINUTE);
+    expect(await statusOf(actions)).toMatchObject({ currency: 'USD', disputed: { knownBy: 'event' } });
+    const nobodys = { paymentId, businessUnit: 'default', madeBy: 'payment-nobody-knows' };
+    await expect(createEventSink(time.client).disputed(nobodys)).rejects.toThrow();
+  });
+
   test('is read because of its event, kept, and told once, whatever comes again', async () => {
     const { actions, paymentId, transactionId, reference } = await charged();
     await expect(statusOf(actions)).rejects.toThrow('No flow');

@@ -58,14 +58,30 @@ describe('a charge that pends', () => {
 });
 
 describe('a service that asks for a wait of a day', () => {
-  test('is not waited for beyond the window, and a person can end the wait', async () => {
+  const BUSY = { action: 'status', status: 429, retry_after_s: DAY / SECOND, method: 'POST', times: 1 } as const;
+
+  test.each([
+    ['at the first try', []],
+    ['later', [{ ...BUSY, status: 503, retry_after_s: 1 }]],
+  ])('is asked again after an hour, and looked at meanwhile (%s)', async (_when, before) => {
     const input = await time.input();
-    const busy = { action: 'status', status: 429, retry_after_s: DAY / SECOND, method: 'POST', times: 1 } as const;
-    await plant(time, input, { ...busy, path: '*/charges' });
+    for (const fault of [...before, BUSY]) await plant(time, input, { ...fault, path: '*/charges' });
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + 59 * MINUTE);
+    const { paymentId = '' } = await charge.status();
+    expect(time.requests.reads(paymentId).length).toBeGreaterThan(3);
+    await time.passUntil(charge.startedAt + 70 * MINUTE);
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded' });
+    expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
+  });
+
+  test('can be ended by a person', async () => {
+    const input = await time.input();
+    await plant(time, input, { ...BUSY, path: '*/charges' });
     const charge = await time.start(input);
     await time.passUntil(charge.startedAt + 10 * SECOND);
     const { dueAt = '' } = await charge.status();
-    expect(Date.parse(dueAt)).toBeLessThan(charge.startedAt + 20 * HOUR + SECOND);
+    expect(Date.parse(dueAt)).toBeLessThan(charge.startedAt + HOUR);
     expect(await time.holdfast.explain(input.reference)).toMatch(/`retryNow`.*Never repeat it/);
 
     const asked = await time.now();

@@ -92,3 +92,26 @@ test('commands opened by hand under the reference of another payment, which has 
   const right = await time.holdfast.refund({ payment: hold.reference, commandId: 'back' });
   expect(right).toMatchObject({ status: 'succeeded', amount: 6_000 });
 });
+
+test('a refund without an id is told the one it was given, under which a repeat is the same refund', async () => {
+  const paymentId = await heldElsewhere(time, 20_000);
+  const actions = await beginActions(time, { paymentId, currency: 'USD' });
+  await actions.ask('capture', { commandId: 'all' });
+  await time.sandbox.addFault({
+    action: 'result',
+    status: 'Pending',
+    path: `/payments/${paymentId}/refunds`,
+    times: 1,
+  });
+  const payment = { payment: paymentId, currency: 'USD' };
+  const wait = { waitFor: '5 seconds' };
+  const answer = await time.holdfast.refund({ payment, amount: 6_000 }, wait);
+  if (answer.status !== 'pending') throw new Error(`the refund is ${answer.status}`);
+  const { commandId } = answer;
+  expect(await time.holdfast.refund({ payment, amount: 6_000, commandId }, wait)).toMatchObject({
+    status: 'pending',
+    commandId,
+  });
+  const rows = await ledgerRows(time, paymentId);
+  expect(rows.filter((row) => row.startsWith('refund'))).toEqual(['refund Pending 6000 USD']);
+});
