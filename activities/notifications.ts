@@ -1,3 +1,4 @@
+import { activityInfo, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { Agent, fetch as fetchOver } from 'undici';
 import {
@@ -74,8 +75,20 @@ export function notifyFaults(settings: NotifySettings | undefined, businessUnit:
 
 function endpointsOf({ units }: NotifySettings, { businessUnit, type, url }: EndpointsCall): string[] {
   const { endpoints = [] } = units.get(businessUnit) ?? {};
+  if (endpoints.length === 0 && url === undefined) waitForEndpoint(businessUnit);
   const wanting = endpoints.filter(({ types }) => types === undefined || types.includes(type));
   return [...new Set([...wanting.map((endpoint) => endpoint.url), ...(url === undefined ? [] : [url])])];
+}
+
+/** ms. Workers are replaced within it. */
+const DEPLOY_MS = 3_600_000;
+
+/** A worker that has the unit's first endpoint has said that there is one: this one may not be replaced yet. */
+function waitForEndpoint(businessUnit: string): void {
+  const why = `business unit "${businessUnit}" has no endpoint here, and no flow names one`;
+  if (Date.now() - activityInfo().scheduledTimestampMs < DEPLOY_MS)
+    throw ApplicationFailure.retryable(why, 'NoEndpoint');
+  log.warn(`A notification is told nobody: ${why}`);
 }
 
 /**

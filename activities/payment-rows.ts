@@ -21,6 +21,8 @@ const NAMES = Object.keys(LISTS) as ListName[];
 
 const TRIES = 3;
 const RETRY_MS = 1_000;
+/** A `Retry-After` of an hour would use up the time for all others. */
+const LONGEST_WAIT_MS = 60_000;
 
 /**
  * All transactions of a payment as the service has them: one read of the payment with all that belongs to it, and the
@@ -56,7 +58,7 @@ async function withRetries<Result>(read: () => Promise<Result>): Promise<Result>
       if (!(error instanceof ProviderError) || attempt === TRIES) throw error;
       const { failureType, retryAfterMs = RETRY_MS * attempt } = error;
       if (failureType !== FAILURE_TYPES.providerUnavailable && failureType !== FAILURE_TYPES.rateLimited) throw error;
-      await sleep(retryAfterMs, undefined, { signal: cancellationSignal() });
+      await sleep(Math.min(retryAfterMs, LONGEST_WAIT_MS), undefined, { signal: cancellationSignal() });
     }
   }
 }

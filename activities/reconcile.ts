@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import {
   addCounts,
+  ASK_AGAIN_MS,
   type Finding,
   type FlowFacts,
   type MatchedStatements,
@@ -15,6 +16,7 @@ import {
   UnreadableFlow,
 } from '../src/contract/reconcile.js';
 import { accountOf } from '../src/domain/reconcile/account.js';
+import { unasked } from '../src/domain/reconcile/differences.js';
 import { type Answer, reconcileFlow, reconcileStatement, whyTooOld } from '../src/domain/reconcile/reconcile.js';
 import { parseReconcilable } from '../src/domain/reconcile/statement-rows.js';
 import { type ActivityTable, buildActivities, requireDecodedCall } from './build-activities.js';
@@ -41,6 +43,9 @@ interface Progress {
   last: string;
   counts: ReconcileCounts;
 }
+
+/** ms. Of the last two days of that time, one has a reconciliation. */
+const LAST_TRY_MS = 2 * 86_400_000;
 
 /** Less than a third of the heartbeat timeout. */
 const BEAT_MS = 5_000;
@@ -76,18 +81,22 @@ async function reconcileOne(
   if (!isDoubtful && !(flow.state === 'ended' && isSampled(flow.workflowId, sample)))
     return { ...noCounts(), flows: 1 };
   const reconciled = await reconcileFlow(flow, ask, deps.reconcile, { windowMs, now }).catch(orUnreadable);
-  const { findings, isAsked, unanswered } =
+  const { findings, isAsked, unanswered, askAgain } =
     reconciled instanceof UnreadableFlow
-      ? { findings: [], isAsked: false, unanswered: reconciled.message }
+      ? { findings: [], isAsked: false, unanswered: reconciled.message, askAgain: true }
       : reconciled;
+  const isOpen = askAgain === true && isDoubtful && swept.which === 'ended';
+  // The next reconciliation begins after it.
+  const isLast = isOpen && (flow.closedAt ?? now) < now - ASK_AGAIN_MS + LAST_TRY_MS;
   return {
     ...noCounts(),
     flows: 1,
     asked: isAsked ? 1 : 0,
     doubts: isDoubtful ? 1 : 0,
     unanswered: unanswered === undefined ? 0 : 1,
+    askAgain: isOpen ? 1 : 0,
     reasons: unanswered === undefined ? [] : [`${flow.workflowId}: ${unanswered}`],
-    ...(await keep(deps.reconcile, findings)),
+    ...(await keep(deps.reconcile, isLast ? [...findings, unasked(flow, unanswered ?? '')] : findings)),
   };
 }
 

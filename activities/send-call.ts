@@ -79,10 +79,20 @@ export async function sendKeyedPost<Answer>(
     throw toApplicationFailure(error, {
       earlierMayHaveLeft: earlierMayHaveLeft || (info.isLocal && !(await provenFirstTry(deps))),
       attempt: info.isLocal ? undefined : info.attempt,
+      longestDelayMs: longestDelay(call),
     });
   } finally {
     clearInterval(beats);
   }
+}
+
+/** ms. By so much before its window closes a call is sent once more, whatever its `Retry-After` says. */
+const LAST_ATTEMPT_BEFORE = 60_000;
+
+function longestDelay({ postUntil }: KeyedCall): number {
+  const left = postUntil - Date.now() - LAST_ATTEMPT_BEFORE;
+  // That attempt was the last one.
+  return left > 0 ? left : Number.POSITIVE_INFINITY;
 }
 
 /**

@@ -51,6 +51,8 @@ export interface AttemptKnowledge {
   earlierMayHaveLeft: boolean;
   /** Number of this attempt, from 1, if the server is to try again after it. */
   attempt?: number | undefined;
+  /** ms. A further attempt that waits longer could not be sent any more. */
+  longestDelayMs?: number;
 }
 
 /** ms. As the retry policy of POSTs doubles them. */
@@ -88,14 +90,14 @@ export function toApplicationFailure(error: unknown, known: AttemptKnowledge): A
       { ...details, disbelieved: classification.type },
     );
   }
-  return failure(classification, error.message, details, known.attempt, error instanceof CallHeldBack);
+  return failure(classification, error.message, details, known, error instanceof CallHeldBack);
 }
 
 function failure(
   classification: Classification,
   message: string,
   details: FailureDetails,
-  attempt?: number,
+  { attempt, longestDelayMs = Number.POSITIVE_INFINITY }: Omit<AttemptKnowledge, 'earlierMayHaveLeft'> = {},
   isHeldBack = false,
 ): ApplicationFailure {
   const delay = details.retryAfterMs ?? (attempt === undefined ? undefined : retryDelay(attempt));
@@ -107,7 +109,7 @@ function failure(
     details: [details],
     // It has a metric of its own; as failures, calls that wait would fill the log and the SDK's metric.
     ...(isHeldBack && { category: ApplicationFailureCategory.BENIGN }),
-    ...(classification.retryable && delay !== undefined && { nextRetryDelay: delay }),
+    ...(classification.retryable && delay !== undefined && { nextRetryDelay: Math.min(delay, longestDelayMs) }),
   });
 }
 

@@ -29,8 +29,8 @@ export const DEFAULT_PROFILE: Profile = {
 };
 
 /**
- * Units that each differ from the default in one open question about the service. What holds on the default and on all
- * of these holds whatever the real service does.
+ * Units that each differ from the default in one open question about the service. Other values of a profile have tests of
+ * their own, in which the unit of a test is changed.
  */
 export const HOSTILE_PROFILES: Readonly<Record<string, Partial<Profile>>> = {
   'keys-per-unit': { key_scope: 'unit' },

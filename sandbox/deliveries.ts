@@ -94,7 +94,8 @@ export class Deliveries {
     if (unit === undefined || body === undefined) return;
     const outcome = await this.post(delivery, body, unit.privateKey);
     const now = store.deliveries.get(id);
-    if (closing.aborted || now === undefined) return;
+    // Its endpoint may have been removed meanwhile.
+    if (closing.aborted || now === undefined || now.status !== 'pending') return;
     this.settle({ ...now, ...outcome, attempts: now.attempts + 1 });
   }
 

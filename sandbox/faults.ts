@@ -101,7 +101,13 @@ function sumOfDelays(faults: readonly Fault[]): number {
 const FIELDS: Readonly<Record<FaultAction, Readonly<Record<string, 'needed' | 'optional'>>>> = {
   drop_reply: { method: 'optional' },
   refuse: { method: 'optional' },
-  status: { method: 'optional', status: 'needed', retry_after_s: 'optional', category: 'optional' },
+  status: {
+    method: 'optional',
+    status: 'needed',
+    retry_after_s: 'optional',
+    category: 'optional',
+    after: 'optional',
+  },
   delay: { method: 'optional', delay_ms: 'needed' },
   garbage: { method: 'optional', after: 'optional' },
   result: {

@@ -88,6 +88,7 @@ function answerUnderFault(
       return hangUp(reply);
     case 'status': {
       const planted = Number(fault.status);
+      if (fault.after === true) act();
       if (fault.retry_after_s !== undefined) void reply.header('retry-after', String(fault.retry_after_s));
       const status = planted === 503 && route?.asksProvider === true ? unreachableStatus(request) : planted;
       return send(reply, { status, body: bodyForStatus(planted, fault.category) });

@@ -1,6 +1,5 @@
 import { makeContinueAsNewFunc, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { durationMs } from '../src/contract/fields.js';
-import { isUndecodable } from '../src/contract/payload-marks.js';
 import {
   addCounts,
   noCounts,
@@ -9,6 +8,7 @@ import {
   type ReconcileReport,
   type Swept,
 } from '../src/contract/reconcile.js';
+import { sinceTheLast } from '../src/domain/reconcile/since.js';
 import { isHistoryLong, openRun } from './kit/run.js';
 import { invalidInput } from './kit/start-guard.js';
 import { publish } from './kit/visibility.js';
@@ -23,8 +23,6 @@ import {
 const HOUR = 3_600_000;
 /** What ended later may not be listed yet, at the service or here. */
 const LAG_MS = 2 * HOUR;
-/** Without a reconciliation before: a day, and what it may have left out. */
-const LOOK_BACK_MS = 25 * HOUR;
 /** Flows that ended in such a time are one call. */
 const SLICE_MS = HOUR;
 
@@ -60,7 +58,9 @@ export async function reconcile(raw?: unknown, carried?: unknown): Promise<Recon
   }
   while (state.reached < state.until) {
     const to = Math.min(state.reached + SLICE_MS, state.until);
+    const { askAgain } = state.counts;
     await sweep({ which: 'ended', from: state.reached, to });
+    if (state.counts.askAgain !== askAgain) state.askAgainFrom ??= state.reached;
     state.reached = to;
     if (isHistoryLong()) await continueAsNew(raw, state);
   }
@@ -81,7 +81,7 @@ export async function reconcile(raw?: unknown, carried?: unknown): Promise<Recon
 function begin({ since, until }: { since?: string | undefined; until?: string | undefined }): ReconcileState {
   const begun = Date.now();
   const end = until === undefined ? begun - LAG_MS : Date.parse(until);
-  const from = since === undefined ? Math.min(end - LOOK_BACK_MS, endOfTheLast() ?? end) : Date.parse(since);
+  const from = since === undefined ? sinceTheLast(workflowInfo().lastResult, end) : Date.parse(since);
   // Of no time it would say that there is no difference.
   if (from >= end)
     throw invalidInput([
@@ -91,14 +91,6 @@ function begin({ since, until }: { since?: string | undefined; until?: string | 
 }
 
 const iso = (time: number): string => new Date(time).toISOString();
-
-/** Until when the reconciliation before this one looked, by the schedule: a missed day is made up for. */
-function endOfTheLast(): number | undefined {
-  const { lastResult } = workflowInfo();
-  if (typeof lastResult !== 'object' || lastResult === null || isUndecodable(lastResult)) return undefined;
-  const until = Date.parse(String((lastResult as Partial<ReconcileReport>).until));
-  return Number.isNaN(until) ? undefined : until;
-}
 
 async function continueAsNew(raw: unknown, state: ReconcileState): Promise<never> {
   const { workflowType, typedSearchAttributes } = workflowInfo();

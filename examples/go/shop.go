@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -68,7 +69,7 @@ func (s *shop) pay(ctx context.Context, flow string, o order) (json.RawMessage, 
 		"paymentMethod": object{"type": "tokenized", "token": o.Token},
 		"notify":        s.notify,
 	}
-	asked := fingerprint(flow, o.Reference, o.Amount, o.Currency, "default", strings.ToLower(o.Token), nil)
+	asked := fingerprint(flow, o.Reference, o.Amount, o.Currency, "default", canonical(o.Token), nil)
 	return s.ask(ctx, flow, "payment-"+o.Reference, "holdfast", payment, asked)
 }
 
@@ -82,8 +83,8 @@ func (s *shop) subscribe(ctx context.Context, o order) (json.RawMessage, error) 
 		"paymentMethod": object{"type": "tokenized", "token": o.Token},
 		"customer":      object{"customerReference": o.Customer},
 	}
-	token := strings.ToLower(o.Token)
-	asked := fingerprint("storeCard", consent, consentAmount, o.Currency, "default", token, o.Customer)
+	token := canonical(o.Token)
+	asked := fingerprint("storeCard", consent, consentAmount, o.Currency, "default", token, canonical(o.Customer))
 	answer, err := s.ask(ctx, "storeCard", "payment-"+consent, "holdfast", card, asked)
 	if err != nil {
 		return nil, err
@@ -108,7 +109,7 @@ func (s *shop) subscribe(ctx context.Context, o order) (json.RawMessage, error) 
 	}
 	// What is not given above: billAt, trialDays, periods, endsOn, jitter, missedPeriods and dunning.
 	plan := []any{1, "month", o.Anchor, o.TimeZone, "10:00", 0, nil, nil, 900_000, nil, nil, nil, nil, nil}
-	token, customer := strings.ToLower(stored.Token), strings.ToLower(stored.CustomerID)
+	token, customer := canonical(stored.Token), canonical(stored.CustomerID)
 	asked = fingerprint("subscription", o.Reference, o.Amount, o.Currency, "default", token, customer, plan)
 	return s.ask(ctx, "subscription", "subscription-"+o.Reference, "holdfast-billing", subscription, asked)
 }
@@ -202,6 +203,16 @@ func (s *shop) receive(headers http.Header, body []byte) error {
 	s.notified[told.ID] = true
 	fmt.Println("notified", told.Type, told.Data.Reference+told.Data.Subscription)
 	return nil
+}
+
+var uuidForm = regexp.MustCompile("^[0-9A-Fa-f-]{36}$")
+
+// canonical returns a UUID, which may be written in capitals, in lower case, and other ids as they are.
+func canonical(id string) string {
+	if uuidForm.MatchString(id) {
+		return strings.ToLower(id)
+	}
+	return id
 }
 
 // fingerprint says what a request is about: a reference that is used for something else is refused by it.

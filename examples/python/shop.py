@@ -12,6 +12,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import re
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -28,6 +29,11 @@ from codec import HoldfastCodec
 WAIT_SECONDS = 10
 COMMANDS = {"payments": ("capture", "void"), "subscriptions": ("billNow", "cancel")}
 CONSENT_AMOUNT = 6000  # Held for a moment when a card is put on file, and released.
+
+
+def canonical(identifier: str) -> str:
+    """A UUID may be written in capitals; other ids are compared as they are."""
+    return identifier.lower() if re.fullmatch("[0-9A-Fa-f-]{36}", identifier) else identifier
 
 
 def fingerprint(*parts: object) -> str:
@@ -53,7 +59,7 @@ class Shop:
             "paymentMethod": {"type": "tokenized", "token": token},
             "notify": self.notify,
         }
-        asked = fingerprint(flow, reference, amount, currency, "default", token.lower(), None)
+        asked = fingerprint(flow, reference, amount, currency, "default", canonical(token), None)
         return await self.ask(flow, f"payment-{reference}", "holdfast", payment, asked)
 
     async def subscribe(self, order: dict) -> dict:
@@ -67,7 +73,7 @@ class Shop:
             "paymentMethod": {"type": "tokenized", "token": token},
             "customer": {"customerReference": customer},
         }
-        consent = ("storeCard", card["reference"], CONSENT_AMOUNT, currency, "default", token.lower(), customer)
+        consent = ("storeCard", card["reference"], CONSENT_AMOUNT, currency, "default", canonical(token), canonical(customer))
         stored = await self.ask("storeCard", f"payment-{card['reference']}", "holdfast", card, fingerprint(*consent))
         if stored["status"] != "stored":
             return stored
@@ -86,7 +92,7 @@ class Shop:
             subscription["consentTransactionId"] = stored["consentTransactionId"]
         # What is not given above: billAt, trialDays, periods, endsOn, jitter, missedPeriods and dunning.
         plan = [1, "month", anchor, zone, "10:00", 0, None, None, 900_000, None, None, None, None, None]
-        who = (stored["token"].lower(), stored["customerId"].lower())
+        who = (canonical(stored["token"]), canonical(stored["customerId"]))
         asked = fingerprint("subscription", reference, amount, currency, "default", *who, plan)
         return await self.ask("subscription", f"subscription-{reference}", "holdfast-billing", subscription, asked)
 

@@ -38,7 +38,7 @@ export function addNotificationCommands(
     .action((ids: string[], { all, since = monthAgo() }: { all?: true; since?: Date }) => {
       if ((all === true) === ids.length > 0)
         faults.push(
-          'notifications resend takes notifications, as in: npx holdfast notifications resend ntf_3fa9c1, or --all',
+          'notifications resend takes notifications, as in: npx holdfast notifications resend ntf_<its 32 digits>, or --all',
         );
       ask({ command: 'notifications resend', json: json(), since, ids });
     });

@@ -2,7 +2,7 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { handOver } from '../client/hand-over.js';
 import { NOTIFICATIONS_WORKFLOW, QUERY_NAMES } from '../contract/names.js';
 import type { KeptNotification, SentNotifications } from '../contract/notifications.js';
-import { isUndecodable } from '../contract/payload-marks.js';
+import { isUndecodable, whyUndecodable } from '../contract/payload-marks.js';
 import type { Engine } from './engine.js';
 import { CommandError, messageOf } from './errors.js';
 import { askFlow } from './find-flow.js';
@@ -63,7 +63,12 @@ async function toldSince(client: Client, since: Date, { printError, waitMs = WAI
       continue;
     }
     const sent = said.answer;
-    for (const notification of isUndecodable(sent) ? [] : sent.notifications) {
+    if (isUndecodable(sent)) {
+      silent = true;
+      printError(`${printable(workflowId)}: what it has told can't be decoded (${whyUndecodable(sent)}).\n`);
+      continue;
+    }
+    for (const notification of sent.notifications) {
       if (notification.at < since.toISOString()) continue;
       const known = found.get(notification.id);
       if (known === undefined || known.at < startTime)
@@ -109,8 +114,9 @@ function isTaken({ deliveries }: Told): boolean {
   return deliveries !== undefined && deliveries.every(({ status }) => status === 'delivered');
 }
 
-function rowsOf({ id, type, at, workflowId, deliveries = [] }: Told): string[][] {
-  return deliveries.map(({ url, status, why }) =>
+function rowsOf({ id, type, at, workflowId, deliveries }: Told): string[][] {
+  const shown = deliveries ?? [{ url: '-', status: 'waiting', why: 'its endpoints are not known yet' }];
+  return shown.map(({ url, status, why }) =>
     [id, type, time(at), workflowId, url, status, why ?? ''].map((cell) => printable(cell)),
   );
 }
@@ -125,7 +131,7 @@ async function resend(
   const unknown = ids.filter((id) => !found.some((told) => told.id === id));
   if (unknown.length > 0)
     throw new CommandError(
-      `Nothing was sent: there is no notification ${unknown.map((id) => printable(id)).join(', ')} since then; look with: npx holdfast notifications list --all`,
+      `Nothing was sent: there is no notification ${unknown.map((id) => printable(id)).join(', ')} since then; look with npx holdfast notifications list --all, and --since for what is older than 30 days`,
     );
   const chosen = found.filter((told) => (ids.length > 0 ? ids.includes(told.id) : isGivenUp(told)));
   for (const { workflowId, businessUnit, url, deliveries: _deliveries, isOpen: _isOpen, ...notification } of chosen) {

@@ -78,7 +78,11 @@ export function addReconcileCommands(program: Command, parsing: Parsing): void {
       texts('--statement'),
     )
     .option('--covers <from,until>', 'for what time it has everything, where it does not say so', text('--covers'))
-    .option('--since <instant>', 'flows that ended from here on (default: since the last one)', instantOf('--since'))
+    .option(
+      '--since <instant>',
+      'flows that ended from here on (default: 25 hours before --until)',
+      instantOf('--since'),
+    )
     .option('--until <instant>', 'default: two hours ago, since lists lag', instantOf('--until'))
     .option('--sample <percent>', 'of the flows without a doubt (default: 1)', wholeOf('--sample', 0, 100))
     .option('--rate <number>', 'at most so many questions a second (default: 5)', wholeOf('--rate', 1, 1_000))

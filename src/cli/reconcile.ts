@@ -41,7 +41,7 @@ export async function runReconcile(engine: Engine, request: ReconcileRequest, ou
     : await askWorkers(engine, request, output);
 }
 
-/** 1: it has found a difference, or could not use a statement. */
+/** 1: it has found a difference, or could not use a statement, or a flow with a doubt had no answer. */
 async function askWorkers({ client }: Engine, { input, json }: ReconcileRunRequest, output: Output): Promise<number> {
   if ((await announcedKeys(client, [BILLING_TASK_QUEUE])).length === 0)
     throw new CommandError(
@@ -57,7 +57,8 @@ async function askWorkers({ client }: Engine, { input, json }: ReconcileRunReque
   });
   output.printError(`${workflowId} is under way; it goes on if you leave. npx holdfast explain ${workflowId}\n`);
   const report = (await handle.result()) as ReconcileReport;
-  const { since, until, flows, asked, doubts, unanswered, reasons, found, fresh, refusedStatements = [] } = report;
+  const { since, until, flows, asked, doubts, unanswered, askAgain = 0, reasons, found, fresh } = report;
+  const { refusedStatements = [] } = report;
   if (json) output.print(asJson(report));
   else
     output.print(
@@ -70,10 +71,15 @@ async function askWorkers({ client }: Engine, { input, json }: ReconcileRunReque
           `Statement ${printable(name)} was refused, and nothing of it was used:`,
           ...faults.map((fault) => `  ${printable(fault)}`),
         ]),
-        sayFound(Object.entries(found), fresh),
+        sayFound(Object.entries(found), fresh, unanswered),
+        ...(askAgain > 0
+          ? [
+              `${askAgain} flows that ended with a doubt had no answer: run this again with --since ${report.askAgainFrom}.`,
+            ]
+          : []),
       ]),
     );
-  return Object.keys(found).length + refusedStatements.length === 0 ? 0 : 1;
+  return Object.keys(found).length + refusedStatements.length + askAgain === 0 ? 0 : 1;
 }
 
 /** All files are read before anything is compared. */
@@ -142,9 +148,9 @@ function readText(file: string, faults: string[]): string | undefined {
   }
 }
 
-function sayFound(counts: Iterable<readonly [kind: string, count: number]>, fresh: number): string {
+function sayFound(counts: Iterable<readonly [kind: string, count: number]>, fresh: number, unanswered = 0): string {
   const found = [...counts].filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${kind}`);
-  if (found.length === 0) return 'No difference.';
+  if (found.length === 0) return unanswered === 0 ? 'No difference.' : 'No difference in what was answered.';
   return `${found.join(', ')}: ${fresh} of them new. npx holdfast reconcile list`;
 }
 

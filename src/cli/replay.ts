@@ -36,6 +36,8 @@ interface Summary {
   replayed: Record<string, number>;
   /** Open flows left out, because they are pinned to a build. */
   pinned: number;
+  /** Types of flow of which there are more than the limit: the oldest ones were not replayed. */
+  leftOut: string[];
   differences: Difference[];
 }
 
@@ -62,7 +64,7 @@ export async function replayNamespace(
     () => import('../../workers/replay-histories.js'),
   );
   const { client } = engine;
-  const summary: Summary = { replayed: {}, pinned: 0, differences: [] };
+  const summary: Summary = { replayed: {}, pinned: 0, leftOut: [], differences: [] };
   const histories = historiesOf(client, request, summary);
   for await (const { workflowId, runId, difference } of replayHistories(histories, client.options.dataConverter)) {
     if (difference === undefined) continue;
@@ -75,13 +77,21 @@ export async function replayNamespace(
   return summary.differences.length === 0 ? 0 : 1;
 }
 
-function say({ replayed, pinned, differences }: Summary, { namespace }: Engine, { print, printError }: Output): void {
+function say(
+  { replayed, pinned, leftOut, differences }: Summary,
+  { namespace }: Engine,
+  { print, printError }: Output,
+): void {
   const counts = Object.entries(replayed);
   const all = counts.reduce((sum, [, count]) => sum + count, 0);
   const types = counts.map(([type, count]) => `${count} ${type}`).join(', ');
   print(asLines([`${all} histories replayed${types === '' ? '' : ` (${types})`}, ${differences.length} differ`]));
   if (pinned > 0)
     printError(`${pinned} open flows are pinned to a build and go on with that one: --pinned replays them too.\n`);
+  if (leftOut.length > 0)
+    printError(
+      `Of ${[...new Set(leftOut)].join(', ')} there are more, and older ones, than --limit: they were not replayed.\n`,
+    );
   if (all === 0) printError(`Namespace "${namespace}" has no such flow.\n`);
 }
 
@@ -101,11 +111,15 @@ async function* historiesOf(
           summary.pinned += 1;
           continue;
         }
+        if (left === 0) {
+          summary.leftOut.push(type);
+          break;
+        }
         const history = await historyOf(client, info);
         if (history === undefined) continue;
+        left -= 1;
         summary.replayed[type] = (summary.replayed[type] ?? 0) + 1;
         yield { workflowId: info.workflowId, history };
-        if ((left -= 1) === 0) break;
       }
     }
   }

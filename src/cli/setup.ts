@@ -23,7 +23,7 @@ export async function setUp(
 ): Promise<number> {
   const environment = environmentOf(env);
   const { changed, byHand, faults } = await setUpNamespace(connection, namespace, environment, retentionDays);
-  if (faults.length === 0) await setUpSchedule(connection, namespace, changed, byHand);
+  const isScheduled = faults.length === 0 && (await setUpSchedule(connection, namespace, changed, byHand));
   const book = await setUpReferenceBook(env);
   if (book !== undefined) (book.isThere ? changed : faults).push(book.says);
   if (json) print(asJson({ namespace, address, environment, changed, byHand, faults }));
@@ -33,7 +33,7 @@ export async function setUp(
       asLines([
         `Namespace "${namespace}" at ${address}, environment "${environment}":`,
         ...(changed.length === 0 ? nothing : changed).map((each) => `- ${each}`),
-        ...(faults.length === 0
+        ...(isScheduled
           ? [`- schedule ${RECONCILE_SCHEDULE.id}: reconciles ${RECONCILES_AT}, unless somebody has changed it`]
           : []),
         ...(faults.length === 0 ? ['Workers can start.'] : []),
@@ -50,10 +50,12 @@ async function setUpSchedule(
   namespace: string,
   changed: string[],
   byHand: string[],
-): Promise<void> {
+): Promise<boolean> {
   const made = await makeReconcileSchedule(connection, namespace);
   if (made === 'made') changed.push(`made schedule ${RECONCILE_SCHEDULE.id}`);
-  else if (made !== 'there') byHand.push(made.refused);
+  if (made === 'made' || made === 'there') return true;
+  byHand.push(made.refused);
+  return false;
 }
 
 /** The same default as that of every process. */

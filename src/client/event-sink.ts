@@ -1,4 +1,4 @@
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import {
   type LoadedDataConverter,
   type Payload,
@@ -10,7 +10,7 @@ import type { DisputedPayment, EventSink } from '../contract/engine-port.js';
 import { uuidSchema } from '../contract/fields.js';
 import { FLOWS } from '../contract/flows.js';
 import type { TransactionEvent } from '../contract/messages.js';
-import { SIGNAL_NAMES, MEMO_KEYS, cutAttribute } from '../contract/names.js';
+import { SIGNAL_NAMES, MEMO_KEYS, cutAttribute, paymentActionsWorkflowId } from '../contract/names.js';
 import { needsPerson, type ParkedEventInput, type ParkReason } from '../contract/parked-event.js';
 import { createDataConverter } from '../security/data-converter.js';
 import { parseKeyRing } from '../security/key-ring.js';
@@ -96,17 +96,28 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
   };
 }
 
+/** @throws Error if nothing names a currency, so that the event is sent again and logged each time */
 async function passOnDispute(client: Client, { madeBy, ...payment }: DisputedPayment): Promise<void> {
-  const currency = payment.currency ?? (await currencyOf(client, madeBy));
+  const flows = [madeBy, paymentActionsWorkflowId(payment.paymentId)];
+  // An acquirer may book a chargeback in another currency than the payment's, in which its commands are.
+  const currency = (await currencyOf(client, flows)) ?? payment.currency;
+  if (currency === undefined)
+    throw new Error(`neither the event of a dispute nor a flow of ${payment.paymentId} names a currency`);
   await tellOfDispute(client, { ...payment, currency }, 'event');
 }
 
-/** @throws Error if the flow does not say, so that the event is sent again and logged each time */
-async function currencyOf(client: Client, workflowId: string): Promise<string> {
-  const { typedSearchAttributes } = await client.workflow.getHandle(workflowId).describe();
-  const currency = typedSearchAttributes.get(keyword('Currency'));
-  if (currency === undefined) throw new Error(`neither the event of a dispute nor ${workflowId} names a currency`);
-  return currency;
+/** Of the first of these flows that Temporal still has. */
+async function currencyOf(client: Client, workflowIds: readonly string[]): Promise<string | undefined> {
+  for (const workflowId of workflowIds) {
+    try {
+      const { typedSearchAttributes } = await client.workflow.getHandle(workflowId).describe();
+      const currency = typedSearchAttributes.get(keyword('Currency'));
+      if (currency !== undefined) return currency;
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  }
+  return undefined;
 }
 
 async function flowOfPayment(client: Client, paymentId: string): Promise<string | undefined> {

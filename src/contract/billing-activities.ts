@@ -153,6 +153,11 @@ export interface Resumed {
   /** Epoch ms. */
   at: number;
   policy: MissedPeriods;
+  /**
+   * Epoch ms. With `billAll` of an earlier pause: it holds for what was due by then, when the pause that has ended began.
+   * What came due in that one is skipped.
+   */
+  allUntil?: number;
 }
 
 /** State of an attempt to bill. `refused`: the flow failed with a typed failure and no money moved. */

@@ -42,7 +42,7 @@ export interface StopSignal {
 export interface DisputedPayment {
   paymentId: string;
   businessUnit: string;
-  /** undefined if the event does not say: then that of the flow which has made the payment. */
+  /** As the event says; that of the payment's flow goes before it. */
   currency?: string;
   /** Workflow id of that flow, and its reference. */
   madeBy: string;

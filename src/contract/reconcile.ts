@@ -115,7 +115,7 @@ const instant = z.iso.datetime({ offset: true });
 export const reconcileInputSchema = new SharedSchema(
   z
     .strictObject({
-      /** Flows that ended from here on. Default: since the reconciliation before, and a day at least. */
+      /** Flows that ended from here on. Default: 25 hours before `until`; of the schedule, since its run before if that is earlier. */
       since: instant.optional(),
       /** Exclusive. Default: two hours before the start, since lists lag. */
       until: instant.optional(),
@@ -143,6 +143,8 @@ export interface ReconcileCounts {
   doubts: number;
   /** Payments about which the service gave no answer. */
   unanswered: number;
+  /** Of these, flows that have ended with a doubt and may be answered later. */
+  askAgain?: number;
   /** Why, of the first few. */
   reasons: string[];
   /** Differences by kind, those included that were known before. */
@@ -156,6 +158,11 @@ export interface ReconcileReport extends ReconcileCounts {
   status: 'reconciled';
   since: string;
   until: string;
+  /**
+   * Some flows that ended from here on had a doubt and no answer: the schedule's next reconciliation begins here, at most
+   * two weeks back.
+   */
+  askAgainFrom?: string;
   /** Statements that were matched, and why others were refused. */
   statements?: { name: string; rows: number }[];
   refusedStatements?: { name: string; faults: string[] }[];
@@ -179,11 +186,15 @@ export function addCounts(to: ReconcileCounts, more: ReconcileCounts): Reconcile
     asked: to.asked + more.asked,
     doubts: to.doubts + more.doubts,
     unanswered: to.unanswered + more.unanswered,
+    askAgain: (to.askAgain ?? 0) + (more.askAgain ?? 0),
     reasons: [...to.reasons, ...more.reasons].slice(0, MOST_REASONS),
     found,
     fresh: to.fresh + more.fresh,
   };
 }
+
+/** ms. For so long a flow that has ended with a doubt is asked about again, until the service answers. */
+export const ASK_AGAIN_MS = 14 * 86_400_000;
 
 /** Which flows: those with a doubt that lists show, or all that ended in a time. */
 export type Swept =

@@ -152,12 +152,17 @@ export function periodsDue(plan: BillingPlan, from: number, now: number, policy:
 
 /** Like {@link periodsDue}, after a pause, even if called much later because an open bill delayed the next ones. */
 export function periodsDueAfter(
-  { at, policy }: Resumed,
+  { at, policy, allUntil }: Resumed,
   plan: BillingPlan,
   from: number,
   now: number,
   later: MissedPeriods,
 ): DuePeriods {
+  if (allUntil !== undefined) {
+    const { bill } = periodsDue(plan, from, allUntil, 'billAll');
+    const { next, ...others } = periodsDueAfter({ at, policy: 'skip' }, plan, (bill?.last ?? from - 1) + 1, now, later);
+    return { ...(bill === undefined ? others : { bill }), ...(next !== undefined && { next }) };
+  }
   const paused = periodsDue(plan, from, at, policy);
   if (policy === 'billAll' && paused.bill !== undefined) return periodsDue(plan, from, now, 'billAll');
   const due = periodsDue(plan, paused.missed === undefined ? from : paused.missed.last + 1, now, later);

@@ -67,6 +67,8 @@ const ROWS: readonly [string, FaultInput, FailureType, boolean, number | undefin
   ['502', { action: 'status', status: 502 }, 'ProviderUnavailable', true, 502, 0],
   ['503', { action: 'status', status: 503 }, 'ProviderUnavailable', true, 503, 0],
   ['504', { action: 'status', status: 504 }, 'ProviderUnavailable', true, 504, 0],
+  ['500 after acting', { action: 'status', status: 500, after: true }, 'ProviderUnavailable', true, 500, 1],
+  ['503 after acting', { action: 'status', status: 503, after: true }, 'ProviderUnavailable', true, 503, 1],
   ['a reply that is dropped after acting', { action: 'drop_reply' }, 'ProviderUnavailable', true, undefined, 1],
   ['a connection that is closed before acting', { action: 'refuse' }, 'ProviderUnavailable', true, undefined, 0],
   ['garbage before acting', { action: 'garbage' }, 'UnexpectedResponse', false, 201, 0],
@@ -94,6 +96,18 @@ describe('no result on the first attempt of a charge', () => {
     expect(harness.posts()).toHaveLength(1);
     expect(harness.heartbeats).toEqual([]);
     expect(await service.ledger(charge)).toHaveLength(moved);
+  });
+
+  test('a Retry-After that is longer than its time leaves a minute of that for one more attempt', async () => {
+    const charge = await service.readyCharge();
+    await service.plant(charge, { action: 'status', status: 429, retry_after_s: 3_600 });
+    const call = { ...charge.call, postUntil: Date.now() + 600_000 };
+    const { nextRetryDelay } = await harness.fail('createCharge', call);
+    expect(nextRetryDelay).toBeGreaterThan(530_000);
+    expect(nextRetryDelay).toBeLessThanOrEqual(540_000);
+    await service.plant(charge, { action: 'status', status: 429, retry_after_s: 3_600 });
+    const last = { ...call, postUntil: Date.now() + 30_000 };
+    expect((await harness.fail('createCharge', last)).nextRetryDelay).toBe(3_600_000);
   });
 
   test.each(ROWS)('%s (%j): the next attempt under the same key still moves the money once', async (_name, fault) => {

@@ -41,6 +41,21 @@ async function address(status: number, headers: Record<string, string> = {}) {
 }
 
 describe('where notifications go', () => {
+  test('is asked of another worker for an hour where this one knows no endpoint of the unit, and then nowhere', async () => {
+    const endpointsOf = async (sinceMs: number, businessUnit: string, more = {}) => {
+      const notifications = tellingOf([{ url: 'https://shop.example/hook', types: ['payment.declined'] }]);
+      const activities = createNotificationActivities({ engine: {} as never, notifications, now: Date.now });
+      const call = { businessUnit, type: NOTIFICATION.type, ...more };
+      const environment = new MockActivityEnvironment({ scheduledTimestampMs: Date.now() - sinceMs });
+      return (await environment.run(async () => await activities.endpointsOf(markSealed(call)))) as string[];
+    };
+    await expect(endpointsOf(0, 'new')).rejects.toMatchObject({ type: 'NoEndpoint', nonRetryable: false });
+    expect(await endpointsOf(3_700_000, 'new')).toEqual([]);
+    expect(await endpointsOf(0, 'new', { url: 'https://buyer.example/hook' })).toEqual(['https://buyer.example/hook']);
+    // It has one, which does not want this type.
+    expect(await endpointsOf(0, 'default')).toEqual([]);
+  });
+
   test('nothing that came in clear is signed, or handed over under our keys', async () => {
     const merchant = await address(200);
     const url = merchant.url();

@@ -35,6 +35,7 @@ test('makes the schedule of reconciliations once, and says by which command some
   server.refuses.add('createSchedule');
   const [refused] = await setUpTwice();
   expect(refused).toContain('Request unauthorized');
+  expect(refused).not.toContain('reconciles daily');
   expect(refused).toContain(
     'temporal schedule create --namespace shop --schedule-id holdfast-reconcile --workflow-id reconcile --type reconcile ' +
       `--task-queue holdfast-billing --calendar '{"hour":3,"minute":17}'`,

@@ -85,6 +85,15 @@ describe('after a pause from period 3 to a week into period 7, while an open bil
     expect(ended).toStrictEqual({ bill, missed });
   });
 
+  test('an earlier billAll bills what was due when the pause began, and nothing that came due in it', () => {
+    const resumed = { at, policy: 'billAll', allUntil: dueAt(4) + HOUR } as const;
+    expect(periodsDueAfter(resumed, plan, 3, now, 'billLatest')).toEqual({ bill: { first: 3, last: 4 }, next });
+    for (const later of MISSED_PERIODS)
+      expect(periodsDueAfter(resumed, plan, 5, now, later)).toEqual(
+        periodsDueAfter({ at, policy: 'skip' }, plan, 5, now, later),
+      );
+  });
+
   test('a single period of a pause is billed where nothing was missed, and nothing is reported', () => {
     const resumed = { at: dueAt(3) + HOUR, policy: 'billLatest' } as const;
     const due = { bill: { first: 3, last: 3 }, next: periodOf(plan, 4) };

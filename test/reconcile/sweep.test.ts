@@ -5,7 +5,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
 import { createReconcileActivities, type ReconcileDeps } from '../../activities/reconcile.js';
 import { type FlowFacts, noCounts, type ReconcileCounts, type SweepCall } from '../../src/contract/reconcile.js';
-import type { Payment, ProviderClient } from '../../src/provider/index.js';
+import { type Payment, type ProviderClient, ProviderError } from '../../src/provider/index.js';
 import { statementsIn } from '../../workers/statements.js';
 import { DAY, flow, iso, NOW, portOf } from './in-memory-port.js';
 
@@ -33,12 +33,13 @@ function paymentOf(paymentId: string, amount = 1095): Payment {
 
 function sweep(
   flows: readonly FlowFacts[],
-  more: { call?: Partial<SweepCall>; before?: unknown; amount?: number } = {},
+  more: { call?: Partial<SweepCall>; before?: unknown; amount?: number; error?: Error } = {},
 ) {
   const asked: string[] = [];
   const provider = {
     async getPayment(paymentId: string) {
       asked.push(paymentId);
+      if (more.error !== undefined) throw more.error;
       return { data: paymentOf(paymentId, more.amount) };
     },
   } as unknown as ProviderClient;
@@ -106,6 +107,18 @@ describe('a sweep', () => {
     const both = sweep([unreadable, other], { call: { swept: { which: 'needsOperator' } } });
     expect(await both.counts).toMatchObject({ flows: 2, unanswered: 2, found: {} });
     expect([asked, port.kept, both.port.kept]).toEqual([[], [], []]);
+  });
+
+  test('asks again about a flow with a doubt that had no answer, and keeps it once that was in vain for two weeks', async () => {
+    const fields = { kind: 'http', operation: 'getPayment', mayHaveLeft: true, httpStatus: 401 } as const;
+    const error = new ProviderError('its key is refused', { ...fields, failureType: 'CredentialsRejected' });
+    const doubtful = (closedAt: number) => [flow({ closedAt }, { status: 'declined', confirmed: false })];
+    const fresh = sweep(doubtful(NOW - 11 * DAY), { error });
+    expect(await fresh.counts).toMatchObject({ unanswered: 1, askAgain: 1, found: {} });
+    const old = sweep(doubtful(NOW - 12.5 * DAY), { error });
+    expect(await old.counts).toMatchObject({ askAgain: 1, found: { unfollowed: 1 } });
+    expect(old.port.kept[0]?.explanation).toMatch(/^payment-order-1, .* for two weeks .*\(its key is refused\)/);
+    expect(await sweep([flow()], { error }).counts).toMatchObject({ unanswered: 1, askAgain: 0 });
   });
 
   test('keeps what it finds, and counts it again when it is known', async () => {

@@ -126,7 +126,9 @@ describe('a payment that the service does not have', () => {
     expect(await asked(flow({ state: 'open' }))).toMatchObject({ findings: [], unanswered: expect.any(String) });
     expect(await asked(flow({ state: 'stopped' }))).toMatchObject({ findings: [{ kind: 'unfollowed' }] });
     const noLists = { why: 'it offers no lists', isFinal: true };
-    expect(await asked(flow(), noLists)).toMatchObject({ findings: [], unanswered: expect.any(String) });
+    expect(await asked(flow(), noLists)).toEqual({ findings: [], isAsked: true, unanswered: expect.any(String) });
+    const away = { why: 'it is away', isFinal: false };
+    expect(await asked(flow(), away)).toMatchObject({ findings: [], askAgain: true });
   });
 });
 

@@ -150,6 +150,20 @@ describe('webhooks', () => {
     expect(await sandbox.control.webhookEndpoints()).toEqual([]);
   });
 
+  test('nor one that is removed while it takes its time to refuse an event', async () => {
+    let answer = (): void => undefined;
+    receiver.answerAfter(new Promise((resolve) => (answer = resolve)));
+    receiver.answerNext(500);
+    const { id } = await sandbox.control.addWebhookEndpoint({ url: receiver.url, events: ['payment.charge.create'] });
+    await sandbox.charged();
+    await receiver.event('payment.charge.create');
+    await sandbox.control.removeWebhookEndpoint(id);
+    answer();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await sandbox.control.deliveries()).toMatchObject([{ status: 'cancelled' }]);
+    expect(receiver.events).toHaveLength(1);
+  });
+
   test('an endpoint gets only its events, environment and units, without the fields it filters', async () => {
     await sandbox.control.putBusinessUnit({ app_id: 'unit-2' });
     const charges = ['payment.charge.*'];

@@ -121,6 +121,7 @@ async function untilNextBill(flow: Billing): Promise<BillingEnd | undefined> {
     return undefined;
   }
   delete flow.resumeWith;
+  delete flow.billAllUntil;
   flow.upcoming = due.next;
   flow.endsAt = due.endsAt;
   if (due.next === undefined && isPeriodOver(due)) return COMPLETED;

@@ -32,10 +32,11 @@ export async function periodAhead(flow: Billing, period: number): Promise<Period
 const BEFORE_ALL = -86_400_000 * 365;
 
 async function planFrom(flow: Billing, from: number, now: number): Promise<PlannedBilling> {
-  const { plan, input, left: previous, resumeWith, resumedAt = now } = flow;
+  const { plan, input, left: previous, resumeWith, resumedAt = now, billAllUntil: allUntil } = flow;
   const { dunning } = input;
   const policy = missedPolicyOf(flow);
-  const resumed = resumeWith === undefined ? {} : { resumed: { at: Math.min(resumedAt, now), policy: resumeWith } };
+  const pause = { at: Math.min(resumedAt, now), ...(allUntil !== undefined && { allUntil }) };
+  const resumed = resumeWith === undefined ? {} : { resumed: { ...pause, policy: resumeWith } };
   const lastPaid = lastPaidOf(flow);
   const { businessUnit } = flow;
   const call = { plan, from, now, policy, ...resumed, dunning, previous, lastPaid, businessUnit };

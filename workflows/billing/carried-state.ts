@@ -57,6 +57,7 @@ export function carriedOf(flow: Billing): Carried {
     ...(open !== undefined && { open }),
     ...(paused !== undefined && { paused }),
     ...(resumeWith !== undefined && { resumeWith, ...(resumedAt !== undefined && { resumedAt }) }),
+    ...(flow.billAllUntil !== undefined && { billAllUntil: flow.billAllUntil }),
     ...(cancelAtPeriodEnd !== undefined && { cancelAtPeriodEnd }),
     ...(flow.terms !== undefined && { terms: flow.terms }),
     ...(left !== undefined && { left }),

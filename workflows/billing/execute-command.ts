@@ -119,8 +119,12 @@ async function resume(
   const { paused, open } = flow;
   if (paused === undefined) return { refusal: 'it is not paused' };
   delete flow.paused;
-  // `billAll` of an earlier pause stays in force, unless this command says otherwise.
-  flow.resumeWith = missedPeriods ?? (flow.resumeWith === 'billAll' ? 'billAll' : 'skip');
+  // `billAll` of an earlier pause stays in force for what it has left, unless this command says otherwise.
+  const isLeft = missedPeriods === undefined && flow.resumeWith === 'billAll';
+  const billAllUntil = isLeft ? (flow.billAllUntil ?? paused.since) : undefined;
+  delete flow.billAllUntil;
+  if (billAllUntil !== undefined) flow.billAllUntil = billAllUntil;
+  flow.resumeWith = missedPeriods ?? (isLeft ? 'billAll' : 'skip');
   flow.resumedAt = at;
   if (open !== undefined && paused.drop === true) open.drop = true;
   const { next } = await planned(flow);

@@ -132,6 +132,8 @@ export interface Carried {
   resumeWith?: MissedPeriods;
   /** Epoch ms: when that pause ended. */
   resumedAt?: number;
+  /** See `Resumed.allUntil`. */
+  billAllUntil?: number;
   cancelAtPeriodEnd?: true;
   /** What commands have changed of the input, besides card and plan. */
   terms?: Terms;

@@ -13,6 +13,8 @@ export interface ReconcileState {
   /** Epoch ms: flows that ended before are done. */
   reached: number;
   counts: ReconcileCounts;
+  /** Epoch ms, see `ReconcileReport.askAgainFrom`. */
+  askAgainFrom?: number;
 }
 
 /** Must run before the first await. @returns set `isOver` once all is done */
@@ -30,8 +32,13 @@ export function registerReconcileHandlers(state: ReconcileState): { isOver: bool
   return shown;
 }
 
-export function asReport({ since, until, counts }: ReconcileState): Omit<ReconcileReport, 'status'> {
-  return { since: new Date(since).toISOString(), until: new Date(until).toISOString(), ...counts };
+export function asReport({ since, until, counts, askAgainFrom }: ReconcileState): Omit<ReconcileReport, 'status'> {
+  return {
+    since: new Date(since).toISOString(),
+    until: new Date(until).toISOString(),
+    ...counts,
+    ...(askAgainFrom !== undefined && { askAgainFrom: new Date(askAgainFrom).toISOString() }),
+  };
 }
 
 /** One or two sentences for a person. */

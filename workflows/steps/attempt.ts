@@ -220,10 +220,12 @@ async function waitAsAsked<Answer>(
 ): Promise<Answered<Answer> | undefined> {
   while (Date.now() < until) {
     const nextLook = Math.min(Date.now() + LOOK_EVERY, until);
-    const found = await waitListening(flow, step, nextLook - Date.now(), 'Retry-After of the payment service');
-    // Before its time it is ended by `retryNow`.
-    if (found !== undefined || Date.now() < nextLook) return found;
-    const seen = nextLook < until ? await look(step, 'poll') : undefined;
+    const found = await listen(flow, step, nextLook - Date.now(), 'Retry-After of the payment service');
+    if (found === 'woken') return undefined;
+    if (found !== undefined) return found;
+    // A worker may have been away until now.
+    if (Date.now() >= until || step.unwanted?.() === true) return undefined;
+    const seen = await look(step, 'poll');
     if (seen !== undefined) return seen;
   }
   return undefined;
@@ -236,10 +238,21 @@ async function waitListening<Answer>(
   ms: number,
   summary: string,
 ): Promise<Answered<Answer> | undefined> {
+  const found = await listen(flow, step, ms, summary);
+  return found === 'woken' ? undefined : found;
+}
+
+async function listen<Answer>(
+  flow: FlowState,
+  step: Step<Answer>,
+  ms: number,
+  summary: string,
+): Promise<Answered<Answer> | 'woken' | undefined> {
   const until = Date.now() + ms;
   while (Date.now() < until) {
     const message = await nextMessage(flow, until - Date.now(), summary);
-    if (message === undefined || message.kind === 'retryNow') return undefined;
+    if (message === undefined) return undefined;
+    if (message.kind === 'retryNow') return 'woken';
     if (message.kind === 'settle') refuseSettle(message.command);
     else if (handleEvent(flow, message.event)) {
       const found = await look(step, 'webhook');

@@ -269,12 +269,20 @@ function finding(
 
 /** A finding about a flow that was stopped, of whose payment the service shows no money or says nothing. */
 export function unfollowed(flow: FlowFacts, why: string): Finding {
+  return nobodyKnows(flow, `was stopped from outside before it had a result, and nobody follows it: ${why}`);
+}
+
+/** It has ended with a doubt, and the service has not answered for two weeks. */
+export function unasked(flow: FlowFacts, why: string): Finding {
+  return nobodyKnows(flow, `ended with a doubt, and for two weeks nobody could ask the service about it: ${why}`);
+}
+
+function nobodyKnows(flow: FlowFacts, what: string): Finding {
   const { workflowId, paymentId, businessUnit, amount, currency } = flow;
-  const asked = sayAsked(flow);
   return {
     kind: 'unfollowed',
     subject: workflowId,
-    explanation: `${workflowId}, over ${asked}, was stopped from outside before it had a result, and nobody follows it: ${why}.`,
+    explanation: `${workflowId}, over ${sayAsked(flow)}, ${what}.`,
     source: 'service',
     workflowId,
     ...(referenceOf(flow) !== undefined && { reference: referenceOf(flow) }),

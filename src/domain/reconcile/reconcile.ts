@@ -71,6 +71,8 @@ interface Reconciled {
   isAsked: boolean;
   /** Why it gave no answer. */
   unanswered?: string;
+  /** Asking again may bring one. */
+  askAgain?: true;
 }
 
 /**
@@ -100,7 +102,8 @@ export async function reconcileFlow(
       const why = `payment ${paymentId} could not be read (${answer.why})`;
       // What can be read tomorrow is no difference today.
       const isFinding = answer.isFinal && flow.state === 'stopped';
-      return { findings: isFinding ? [unfollowed(flow, why)] : [], isAsked: true, unanswered: why };
+      const findings = isFinding ? [unfollowed(flow, why)] : [];
+      return { findings, isAsked: true, unanswered: why, ...(!answer.isFinal && { askAgain: true as const }) };
     }
     rows.push(...answer.rows);
   }

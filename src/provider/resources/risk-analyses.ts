@@ -126,7 +126,7 @@ const riskAnalysisSchema: z.ZodType<RiskAnalysis> = answerObject({
 });
 
 export const RISK_ANALYSES = {
-  /** Gets a score and a decision for an initiated or authorized payment. API version 1.3.0 only. */
+  /** Gets a score and a decision for an initiated or authorized payment. Below API version 1.3.0 the service has been seen to refuse it. */
   createRiskAnalysis: postForBuyer('/payments/{paymentId}/risk-analyses', {
     pays: false,
     request: riskAnalysisRequestSchema,

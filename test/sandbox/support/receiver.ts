@@ -21,6 +21,8 @@ export interface Receiver {
   events: ReceivedEvent[];
   /** Answers the next requests with these statuses; 200 after them. */
   answerNext(...statuses: number[]): void;
+  /** No request is answered before this. */
+  answerAfter(moment: Promise<void>): void;
   /** The first event of that type that fits. */
   event(type: string, fits?: (event: ReceivedEvent) => boolean): Promise<ReceivedEvent>;
   close(): Promise<void>;
@@ -30,6 +32,7 @@ export interface Receiver {
 export async function startReceiver(): Promise<Receiver> {
   const events: ReceivedEvent[] = [];
   const statuses: number[] = [];
+  let moment = Promise.resolve();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -37,7 +40,8 @@ export async function startReceiver(): Promise<Receiver> {
       const raw = Buffer.concat(chunks).toString('utf8');
       const body = JSON.parse(raw) as ReceivedEvent['body'];
       events.push({ headers: request.headers, raw, body, type: String(request.headers['event-type']) });
-      response.writeHead(statuses.shift() ?? 200).end();
+      const status = statuses.shift() ?? 200;
+      void moment.then(() => response.writeHead(status).end());
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -45,6 +49,7 @@ export async function startReceiver(): Promise<Receiver> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
     events,
     answerNext: (...next) => void statuses.push(...next),
+    answerAfter: (next) => void (moment = next),
     event: (type, fits = () => true) => until(() => events.find((event) => event.type === type && fits(event))),
     close: () =>
       new Promise((resolve) => {

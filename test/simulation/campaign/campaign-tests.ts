@@ -21,7 +21,7 @@ export function campaignTests(index: number): void {
     test.each(batchesOf({ flows: FLOWS, share: { index, of: FILES } }))(
       'what callers were told is what the ledger says, for the courses of events from number $first on',
       async ({ first, courses }) => {
-        const one = await runBatch({ seed: SEED, first, courses, replays: inTurn(2) });
+        const one = await runBatch({ seed: SEED, first, courses, replays: inTurn(4) });
         counts.addAll(one.counts);
         const faults = faultsOfCampaign(
           { ...one, violations: [...one.violations], stories: [], counts },

@@ -10,6 +10,10 @@ const FURTHER: readonly PlannedFault[] = [
   },
   { label: 'answered 500', fault: { path: '/payments*', action: 'status', status: 500, probability: 0.02 } },
   {
+    label: 'answered 503 after acting',
+    fault: { path: '/payments*', action: 'status', status: 503, after: true, probability: 0.02 },
+  },
+  {
     label: 'answers delayed 12 s',
     fault: { path: '/payments*', action: 'delay', delay_ms: 12_000, probability: 0.01 },
   },

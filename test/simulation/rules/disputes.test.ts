@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEventSink } from '../../../src/client/event-sink.js';
 import { tellOfDispute } from '../../../src/client/start-actions.js';
@@ -42,14 +43,17 @@ const paymentOf = (paymentId: string, paymentReference: string) => {
 const statusOf = async (workflowId: string) => await time.holdfast.status({ workflowId });
 
 describe('a chargeback of a charge that has ended', () => {
-  test('is kept though its event names no currency: that is the flow’s', async () => {
+  test('is kept in the currency of the payment, whatever its event says', async () => {
     const { actions, paymentId, transactionId, workflowId } = await charged();
     await time.sandbox.dispute(transactionId);
-    await createEventSink(time.client).disputed({ paymentId, businessUnit: 'default', madeBy: workflowId });
+    const sink = createEventSink(time.client);
+    await sink.disputed({ paymentId, businessUnit: 'default', currency: 'EUR', madeBy: workflowId });
     await pass(MINUTE);
     expect(await statusOf(actions)).toMatchObject({ currency: 'USD', disputed: { knownBy: 'event' } });
-    const nobodys = { paymentId, businessUnit: 'default', madeBy: 'payment-nobody-knows' };
-    await expect(createEventSink(time.client).disputed(nobodys)).rejects.toThrow();
+    // The flow of its commands knows, after the one that made the payment is gone.
+    await sink.disputed({ paymentId, businessUnit: 'default', madeBy: 'payment-deleted' });
+    const nobodys = { paymentId: randomUUID(), businessUnit: 'default', madeBy: 'payment-deleted' };
+    await expect(sink.disputed(nobodys)).rejects.toThrow('names a currency');
   });
 
   test('is read because of its event, kept, and told once, whatever comes again', async () => {

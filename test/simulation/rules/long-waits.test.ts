@@ -75,6 +75,21 @@ describe('a service that asks for a wait of a day', () => {
     expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
   });
 
+  test('can be ended by a person while no worker is there', async () => {
+    const input = await time.input();
+    await plant(time, input, { ...BUSY, path: '*/charges' });
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + 5 * MINUTE - 5 * SECOND);
+    await time.stopWorker();
+    // The wait for the next look is over as well by the time that a worker is there again.
+    const woken = time.holdfast.retryNow(input.reference, { who: 'Grace Hopper', why: 'the service is well again' });
+    await time.passUnserved(charge.startedAt + 5 * MINUTE + 3 * SECOND);
+    await time.startWorker();
+    await woken;
+    await time.passUntil(charge.startedAt + 10 * MINUTE);
+    expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
+  });
+
   test('can be ended by a person', async () => {
     const input = await time.input();
     await plant(time, input, { ...BUSY, path: '*/charges' });

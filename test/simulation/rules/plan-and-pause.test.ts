@@ -84,6 +84,23 @@ describe('resume', () => {
       '5.1 day 28 Succeed 6000 EUR',
     ]);
   });
+
+  test.each([
+    ['nothing', 8, ['2.2 day 24 Succeed 6000 EUR', '5.1 day 28 Succeed 6000 EUR'], 2],
+    ['one', 15, ['2.2 day 24 Succeed 6000 EUR', '3.1 day 24 Succeed 6000 EUR', '5.1 day 28 Succeed 6000 EUR'], 1],
+  ])('does not bill what comes due in a later pause, where it has left %s', async (_what, day, billed, missed) => {
+    const { flow, reach, tried } = await weekly({ periods: 5 }, { '2.1': NO_FUNDS });
+    await reach(1);
+    await flow.command('pause');
+    await reach(day);
+    await flow.command('resume', { missedPeriods: 'billAll' });
+    await reach(day, 13);
+    await flow.command('pause');
+    await reach(23);
+    await flow.command('resume');
+    expect(await flow.ended()).toMatchObject({ missedPeriods: missed });
+    expect((await tried()).slice(2)).toEqual(billed);
+  });
 });
 
 describe('a pause until an instant', () => {

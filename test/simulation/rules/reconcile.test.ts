@@ -123,6 +123,10 @@ describe('a reconciliation', () => {
     expect(report.reasons.length).toBeGreaterThan(0);
     // What can be read tomorrow is no difference today.
     expect(report.found).toEqual({});
+    expect(report.askAgain).toBeGreaterThan(0);
+    const from = Date.parse(report.askAgainFrom ?? '');
+    expect(from).toBeGreaterThanOrEqual(Date.parse(report.since));
+    expect(await reconciled({ sample: 0, since: report.askAgainFrom ?? '' })).toMatchObject({ askAgain: 0 });
   });
 });
 

@@ -63,7 +63,7 @@ final class Shop {
             "currency", currency,
             "paymentMethod", Map.of("type", "tokenized", "token", token),
             "notify", notify);
-    String asked = fingerprint(flow, reference, amount, currency, "default", lower(token), null);
+    String asked = fingerprint(flow, reference, amount, currency, "default", canonical(token), null);
     return ask(flow, "payment-" + reference, "holdfast", payment, asked);
   }
 
@@ -84,7 +84,7 @@ final class Shop {
             "currency", currency,
             "paymentMethod", Map.of("type", "tokenized", "token", fresh),
             "customer", Map.of("customerReference", customer));
-    String asked = fingerprint("storeCard", consent, CONSENT_AMOUNT, currency, "default", lower(fresh), customer);
+    String asked = fingerprint("storeCard", consent, CONSENT_AMOUNT, currency, "default", canonical(fresh), canonical(customer));
     JsonNode stored = ask("storeCard", "payment-" + consent, "holdfast", card, asked);
     if (!stored.path("status").asText().equals("stored")) return stored;
 
@@ -107,7 +107,7 @@ final class Shop {
         Arrays.asList(1, "month", anchor, zone, "10:00", 0, null, null, 900_000, null, null, null, null, null);
     asked =
         fingerprint(
-            "subscription", reference, amount, currency, "default", lower(token), lower(customerId), plan);
+            "subscription", reference, amount, currency, "default", canonical(token), canonical(customerId), plan);
     return ask("subscription", "subscription-" + reference, "holdfast-billing", subscription, asked);
   }
 
@@ -188,7 +188,8 @@ final class Shop {
     return value.textValue();
   }
 
-  private static String lower(String id) {
-    return id.toLowerCase(Locale.ROOT);
+  /** A UUID may be written in capitals; other ids are compared as they are. */
+  private static String canonical(String id) {
+    return id.matches("[0-9A-Fa-f-]{36}") ? id.toLowerCase(Locale.ROOT) : id;
   }
 }

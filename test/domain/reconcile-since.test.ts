@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { undecodable } from '../../src/contract/payload-marks.js';
+import { sinceTheLast } from '../../src/domain/reconcile/since.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const END = Date.UTC(2027, 0, 31, 1);
+const iso = (time: number): string => new Date(time).toISOString();
+
+test.each([
+  ['without a run before, a day back', undefined, 25 * HOUR],
+  ['after a run whose result nobody here can read', undecodable('unknown key id', 'old'), 25 * HOUR],
+  ['after the run of the day before', { until: iso(END - DAY) }, 25 * HOUR],
+  ['after missed days, from where the last run ended', { until: iso(END - 4 * DAY) }, 4 * DAY],
+  ['from the first flow without an answer', { until: iso(END - DAY), askAgainFrom: iso(END - 3 * DAY) }, 3 * DAY],
+  ['from that, two weeks back at most', { until: iso(END - DAY), askAgainFrom: iso(END - 40 * DAY) }, 14 * DAY],
+  ['after missed days, however many', { until: iso(END - 40 * DAY), askAgainFrom: iso(END - 41 * DAY) }, 40 * DAY],
+  ['after a result of another form', { until: 'yesterday', askAgainFrom: 'soon' }, 25 * HOUR],
+])('a reconciliation looks %s', (_how, last, backMs) => {
+  expect(END - sinceTheLast(last, END)).toBe(backMs);
+});
