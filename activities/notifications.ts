@@ -1,4 +1,4 @@
-import { activityInfo, log } from '@temporalio/activity';
+import { log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { Agent, fetch as fetchOver } from 'undici';
 import {
@@ -34,7 +34,7 @@ export function createNotificationActivities(deps: NotificationDeps): Notificati
     deps,
     {
       handOver: ({ engine }, call) => engine.handOver(call),
-      endpointsOf: async ({ notifications }, call) => endpointsOf(notifications, call),
+      endpointsOf: async (all, call) => endpointsOf(all.notifications, call, all.now()),
       deliverNotification: (_deps, call) => deliver(deps, post, call),
     },
     requireOurs,
@@ -73,21 +73,22 @@ export function notifyFaults(settings: NotifySettings | undefined, businessUnit:
   return faults;
 }
 
-function endpointsOf({ units }: NotifySettings, { businessUnit, type, url }: EndpointsCall): string[] {
+function endpointsOf({ units }: NotifySettings, { businessUnit, type, url, at }: EndpointsCall, now: number): string[] {
   const { endpoints = [] } = units.get(businessUnit) ?? {};
-  if (endpoints.length === 0 && url === undefined) waitForEndpoint(businessUnit);
+  if (endpoints.length === 0 && url === undefined) waitForEndpoint(businessUnit, now - Date.parse(at));
   const wanting = endpoints.filter(({ types }) => types === undefined || types.includes(type));
   return [...new Set([...wanting.map((endpoint) => endpoint.url), ...(url === undefined ? [] : [url])])];
 }
 
 /** ms. Workers are replaced within it. */
 const DEPLOY_MS = 3_600_000;
+const RETRY_MS = 300_000;
 
 /** A worker that has the unit's first endpoint has said that there is one: this one may not be replaced yet. */
-function waitForEndpoint(businessUnit: string): void {
+function waitForEndpoint(businessUnit: string, ageMs: number): void {
   const why = `business unit "${businessUnit}" has no endpoint here, and no flow names one`;
-  if (Date.now() - activityInfo().scheduledTimestampMs < DEPLOY_MS)
-    throw ApplicationFailure.retryable(why, 'NoEndpoint');
+  if (ageMs < DEPLOY_MS)
+    throw ApplicationFailure.create({ message: why, type: 'NoEndpoint', nextRetryDelay: RETRY_MS });
   log.warn(`A notification is told nobody: ${why}`);
 }
 

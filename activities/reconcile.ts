@@ -85,9 +85,9 @@ async function reconcileOne(
     reconciled instanceof UnreadableFlow
       ? { findings: [], isAsked: false, unanswered: reconciled.message, askAgain: true }
       : reconciled;
-  const isOpen = askAgain === true && isDoubtful && swept.which === 'ended';
-  // The next reconciliation begins after it.
-  const isLast = isOpen && (flow.closedAt ?? now) < now - ASK_AGAIN_MS + LAST_TRY_MS;
+  const isOpen = askAgain === true && isDoubtful;
+  // The next reconciliation may begin after it.
+  const isLast = isOpen && swept.which === 'ended' && (flow.closedAt ?? now) < now - ASK_AGAIN_MS + LAST_TRY_MS;
   return {
     ...noCounts(),
     flows: 1,

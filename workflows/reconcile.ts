@@ -64,7 +64,7 @@ export async function reconcile(raw?: unknown, carried?: unknown): Promise<Recon
     state.reached = to;
     if (isHistoryLong()) await continueAsNew(raw, state);
   }
-  const { since, begun: now } = state;
+  const { begun: now, statementsSince: since = state.since } = state;
   const { statements, refusedStatements, ...matched } = await reconciling.matchStatements({ since, now, windowMs });
   state.counts = addCounts(state.counts, { ...noCounts(), ...matched });
   shown.isOver = true;
@@ -81,13 +81,24 @@ export async function reconcile(raw?: unknown, carried?: unknown): Promise<Recon
 function begin({ since, until }: { since?: string | undefined; until?: string | undefined }): ReconcileState {
   const begun = Date.now();
   const end = until === undefined ? begun - LAG_MS : Date.parse(until);
-  const from = since === undefined ? sinceTheLast(workflowInfo().lastResult, end) : Date.parse(since);
+  const given = since === undefined ? undefined : Date.parse(since);
+  const { flows: from, statements } =
+    given === undefined ? sinceTheLast(workflowInfo().lastResult, end) : { flows: given, statements: given };
   // Of no time it would say that there is no difference.
   if (from >= end)
     throw invalidInput([
       `since: ${since} is not before ${iso(end)}, until when lists are complete; give until as well`,
     ]);
-  return { v: 1, begun, since: from, until: end, lists: 0, reached: from, counts: noCounts() };
+  return {
+    v: 1,
+    begun,
+    since: from,
+    statementsSince: statements,
+    until: end,
+    lists: 0,
+    reached: from,
+    counts: noCounts(),
+  };
 }
 
 const iso = (time: number): string => new Date(time).toISOString();

@@ -74,7 +74,7 @@ async function askWorkers({ client }: Engine, { input, json }: ReconcileRunReque
         sayFound(Object.entries(found), fresh, unanswered),
         ...(askAgain > 0
           ? [
-              `${askAgain} flows that ended with a doubt had no answer: run this again with --since ${report.askAgainFrom}.`,
+              `${askAgain} flows with a doubt had no answer: run this again${report.askAgainFrom === undefined ? '' : ` with --since ${report.askAgainFrom}`}.`,
             ]
           : []),
       ]),

@@ -155,7 +155,7 @@ export interface Resumed {
   policy: MissedPeriods;
   /**
    * Epoch ms. With `billAll` of an earlier pause: it holds for what was due by then, when the pause that has ended began.
-   * What came due in that one is skipped.
+   * What came due later, until `at`, is skipped.
    */
   allUntil?: number;
 }

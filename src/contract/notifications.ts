@@ -64,6 +64,8 @@ export interface HandOver {
 export interface EndpointsCall {
   businessUnit: string;
   type: NotificationType;
+  /** When it happened. */
+  at: string;
   url?: string;
 }
 

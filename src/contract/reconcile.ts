@@ -143,7 +143,7 @@ export interface ReconcileCounts {
   doubts: number;
   /** Payments about which the service gave no answer. */
   unanswered: number;
-  /** Of these, flows that have ended with a doubt and may be answered later. */
+  /** Of these, flows with a doubt that may be answered later. */
   askAgain?: number;
   /** Why, of the first few. */
   reasons: string[];

@@ -45,8 +45,9 @@ describe('where notifications go', () => {
     const endpointsOf = async (sinceMs: number, businessUnit: string, more = {}) => {
       const notifications = tellingOf([{ url: 'https://shop.example/hook', types: ['payment.declined'] }]);
       const activities = createNotificationActivities({ engine: {} as never, notifications, now: Date.now });
-      const call = { businessUnit, type: NOTIFICATION.type, ...more };
-      const environment = new MockActivityEnvironment({ scheduledTimestampMs: Date.now() - sinceMs });
+      const at = new Date(Date.now() - sinceMs).toISOString();
+      const call = { businessUnit, type: NOTIFICATION.type, at, ...more };
+      const environment = new MockActivityEnvironment();
       return (await environment.run(async () => await activities.endpointsOf(markSealed(call)))) as string[];
     };
     await expect(endpointsOf(0, 'new')).rejects.toMatchObject({ type: 'NoEndpoint', nonRetryable: false });

@@ -13,9 +13,18 @@ test.each([
   ['after the run of the day before', { until: iso(END - DAY) }, 25 * HOUR],
   ['after missed days, from where the last run ended', { until: iso(END - 4 * DAY) }, 4 * DAY],
   ['from the first flow without an answer', { until: iso(END - DAY), askAgainFrom: iso(END - 3 * DAY) }, 3 * DAY],
-  ['from that, two weeks back at most', { until: iso(END - DAY), askAgainFrom: iso(END - 40 * DAY) }, 14 * DAY],
-  ['after missed days, however many', { until: iso(END - 40 * DAY), askAgainFrom: iso(END - 41 * DAY) }, 40 * DAY],
+  [
+    'from that, two weeks before the last run at most',
+    { until: iso(END - 3 * DAY), askAgainFrom: iso(END - 40 * DAY) },
+    17 * DAY,
+  ],
+  ['after missed days, however many', { until: iso(END - 40 * DAY), askAgainFrom: iso(END - 41 * DAY) }, 41 * DAY],
   ['after a result of another form', { until: 'yesterday', askAgainFrom: 'soon' }, 25 * HOUR],
 ])('a reconciliation looks %s', (_how, last, backMs) => {
-  expect(END - sinceTheLast(last, END)).toBe(backMs);
+  expect(END - sinceTheLast(last, END).flows).toBe(backMs);
+});
+
+test('it matches no statement again because a flow had no answer', () => {
+  const last = { until: iso(END - 2 * DAY), askAgainFrom: iso(END - 9 * DAY) };
+  expect(END - sinceTheLast(last, END).statements).toBe(2 * DAY);
 });

@@ -117,8 +117,10 @@ describe('a sweep', () => {
     expect(await fresh.counts).toMatchObject({ unanswered: 1, askAgain: 1, found: {} });
     const old = sweep(doubtful(NOW - 12.5 * DAY), { error });
     expect(await old.counts).toMatchObject({ askAgain: 1, found: { unfollowed: 1 } });
-    expect(old.port.kept[0]?.explanation).toMatch(/^payment-order-1, .* for two weeks .*\(its key is refused\)/);
+    expect(old.port.kept[0]?.explanation).toMatch(/^payment-order-1, .* two weeks ago, .*\(its key is refused\)/);
     expect(await sweep([flow()], { error }).counts).toMatchObject({ unanswered: 1, askAgain: 0 });
+    const stopped = sweep([flow({ state: 'stopped' })], { error, call: { swept: { which: 'stopped' } } });
+    expect(await stopped.counts).toMatchObject({ askAgain: 1, found: {} });
   });
 
   test('keeps what it finds, and counts it again when it is known', async () => {

@@ -35,7 +35,7 @@ async function planFrom(flow: Billing, from: number, now: number): Promise<Plann
   const { plan, input, left: previous, resumeWith, resumedAt = now, billAllUntil: allUntil } = flow;
   const { dunning } = input;
   const policy = missedPolicyOf(flow);
-  const pause = { at: Math.min(resumedAt, now), ...(allUntil !== undefined && { allUntil }) };
+  const pause = { at: Math.min(resumedAt, now), ...(allUntil !== undefined && { allUntil: Math.min(allUntil, now) }) };
   const resumed = resumeWith === undefined ? {} : { resumed: { ...pause, policy: resumeWith } };
   const lastPaid = lastPaidOf(flow);
   const { businessUnit } = flow;

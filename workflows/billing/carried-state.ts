@@ -2,7 +2,7 @@ import type { AmountFrom } from '../../src/contract/subscription-amounts.js';
 import { amountsFrom } from '../../src/domain/bill-amounts.js';
 import { declinedTriesAt } from '../../src/domain/card-tries.js';
 import { inResetRun } from '../kit/start-guard.js';
-import { type Billing, type Carried, CARRIED_VERSION, CARRIED_WITH_SKIPS } from './state.js';
+import { type Billing, type Carried, CARRIED_VERSION, CARRIED_WITH_BILL_ALL, CARRIED_WITH_SKIPS } from './state.js';
 
 export function carriedAmounts(amounts: readonly AmountFrom[]): Pick<Carried, 'amount' | 'earlierAmounts'> {
   const earlier = amounts.slice(1).map(({ fromPeriod: before }, at) => ({ before, amount: amounts[at]?.amount ?? 0 }));
@@ -15,17 +15,23 @@ export function amountsOf({ amount, earlierAmounts = [] }: Pick<Carried, 'amount
   return amounts.map((each, at) => ({ fromPeriod: earlierAmounts[at - 1]?.before ?? 1, amount: each }));
 }
 
+function versionOf(hasBillAll: boolean, hasSkips: boolean): Carried['v'] {
+  if (hasBillAll) return CARRIED_WITH_BILL_ALL;
+  return hasSkips ? CARRIED_WITH_SKIPS : CARRIED_VERSION;
+}
+
 /** What is known of periods that are not closed yet. */
 function ahead({
   next,
   amounts,
   supplied = [],
   skipped = [],
+  billAllUntil,
 }: Billing): Pick<Carried, 'v' | 'amount' | 'earlierAmounts' | 'supplied' | 'skipped'> {
   const suppliedLeft = supplied.filter(({ period }) => period >= next);
   const skippedLeft = skipped.filter((period) => period >= next);
   return {
-    v: skippedLeft.length > 0 ? CARRIED_WITH_SKIPS : CARRIED_VERSION,
+    v: versionOf(billAllUntil !== undefined, skippedLeft.length > 0),
     ...carriedAmounts(amountsFrom(amounts, next)),
     ...(suppliedLeft.length > 0 && { supplied: suppliedLeft }),
     ...(skippedLeft.length > 0 && { skipped: skippedLeft }),

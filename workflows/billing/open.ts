@@ -34,6 +34,7 @@ import {
   type Billing,
   type Carried,
   CARRIED_VERSION,
+  CARRIED_WITH_BILL_ALL,
   CARRIED_WITH_SKIPS,
   type Unopened,
   UNOPENED,
@@ -58,7 +59,7 @@ export async function openSubscription(raw: unknown, carried: Carried | Unopened
 }
 
 function isCarried(carried: { v?: unknown }): carried is Carried | Unopened {
-  return carried.v === CARRIED_VERSION || carried.v === CARRIED_WITH_SKIPS || carried.v === UNOPENED;
+  return [CARRIED_VERSION, CARRIED_WITH_SKIPS, CARRIED_WITH_BILL_ALL, UNOPENED].some((known) => known === carried.v);
 }
 
 /**

@@ -105,10 +105,12 @@ export type SubscriptionCommand =
 export const CARRIED_VERSION = 1;
 /** With periods to be skipped: code of the first version would bill them. */
 export const CARRIED_WITH_SKIPS = 2;
+/** With what an earlier `billAll` has left: code of the others would bill the pause after it as well. */
+export const CARRIED_WITH_BILL_ALL = 3;
 
 /** The state carried from run to run: plain data, and small however long the subscription lives. */
 export interface Carried {
-  v: typeof CARRIED_VERSION | typeof CARRIED_WITH_SKIPS;
+  v: typeof CARRIED_VERSION | typeof CARRIED_WITH_SKIPS | typeof CARRIED_WITH_BILL_ALL;
   plan: BillingPlan;
   /** Of the last periods; 0 if metered. */
   amount: number;

@@ -14,8 +14,8 @@ import { type Sending, showSending } from './state.js';
 const THREE_DAYS_MS = 3 * 24 * 3_600_000;
 
 /** One delivery to each endpoint that wants it, none of them begun. */
-export async function askEndpoints({ businessUnit, type, url }: KeptNotification): Promise<Delivery[]> {
-  const urls = await endpoints.endpointsOf({ businessUnit, type, ...(url !== undefined && { url }) });
+export async function askEndpoints({ businessUnit, type, url, at }: KeptNotification): Promise<Delivery[]> {
+  const urls = await endpoints.endpointsOf({ businessUnit, type, at, ...(url !== undefined && { url }) });
   return decodedOrRetry(urls).map((url) => ({ url, status: 'waiting' }));
 }
 

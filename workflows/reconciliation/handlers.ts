@@ -7,6 +7,8 @@ export interface ReconcileState {
   /** Epoch ms. */
   begun: number;
   since: number;
+  /** See `sinceTheLast`. */
+  statementsSince?: number;
   until: number;
   /** Of `BY_LISTS`, so many are done. */
   lists: number;

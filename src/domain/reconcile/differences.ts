@@ -272,9 +272,12 @@ export function unfollowed(flow: FlowFacts, why: string): Finding {
   return nobodyKnows(flow, `was stopped from outside before it had a result, and nobody follows it: ${why}`);
 }
 
-/** It has ended with a doubt, and the service has not answered for two weeks. */
+/** It has ended with a doubt two weeks ago, and nothing asks the service about it again. */
 export function unasked(flow: FlowFacts, why: string): Finding {
-  return nobodyKnows(flow, `ended with a doubt, and for two weeks nobody could ask the service about it: ${why}`);
+  return nobodyKnows(
+    flow,
+    `ended with a doubt about two weeks ago, and the service has given no answer about it: ${why}`,
+  );
 }
 
 function nobodyKnows(flow: FlowFacts, what: string): Finding {

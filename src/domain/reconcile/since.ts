@@ -5,18 +5,20 @@ import { ASK_AGAIN_MS, type ReconcileReport } from '../../contract/reconcile.js'
 const LOOK_BACK_MS = 25 * 3_600_000;
 
 /**
- * Epoch ms from which a reconciliation until `end` looks at the flows that have ended: a day back, from where the
- * schedule's run before has ended, so that a missed day is made up for, or from the first flow that it had no answer
- * about.
+ * Epoch ms from which a reconciliation until `end` matches statements, and looks at the flows that have ended: a day
+ * back, or from where the schedule's run before has ended, so that a missed day is made up for. Of the flows also from
+ * the first that it had no answer about.
  * @param last what that run has returned, if there was one
  */
-export function sinceTheLast(last: unknown, end: number): number {
+export function sinceTheLast(last: unknown, end: number): { flows: number; statements: number } {
   const dayBack = end - LOOK_BACK_MS;
-  if (typeof last !== 'object' || last === null || isUndecodable(last)) return dayBack;
+  if (typeof last !== 'object' || last === null || isUndecodable(last)) return { flows: dayBack, statements: dayBack };
   const { until, askAgainFrom } = last as Partial<ReconcileReport>;
   const reached = timeOf(until) ?? end;
-  const unanswered = Math.max(timeOf(askAgainFrom) ?? end, end - ASK_AGAIN_MS);
-  return Math.min(dayBack, reached, unanswered);
+  const statements = Math.min(dayBack, reached);
+  // What is older that run has kept.
+  const unanswered = Math.max(timeOf(askAgainFrom) ?? end, reached - ASK_AGAIN_MS);
+  return { flows: Math.min(statements, unanswered), statements };
 }
 
 function timeOf(iso: string | undefined): number | undefined {

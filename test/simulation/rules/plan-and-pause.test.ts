@@ -101,6 +101,22 @@ describe('resume', () => {
     expect(await flow.ended()).toMatchObject({ missedPeriods: missed });
     expect((await tried()).slice(2)).toEqual(billed);
   });
+
+  test('leaves a period that is to be billed as due as it was, for every command', async () => {
+    const { flow, reach } = await weekly({ periods: 5 }, { '2.1': NO_FUNDS });
+    await reach(1);
+    await flow.command('pause');
+    await reach(15);
+    await flow.command('resume', { missedPeriods: 'billAll' });
+    await reach(15, 13);
+    await flow.command('pause');
+    await reach(16);
+    await flow.command('resume');
+    await expect(flow.command('skipPeriod', { period: 3 })).rejects.toMatchObject(
+      failsWith('StateConflict', 'period 3 is due already'),
+    );
+    expect(await flow.ended()).toMatchObject({ billedPeriods: 5 });
+  });
 });
 
 describe('a pause until an instant', () => {
