@@ -8,6 +8,9 @@ import type { WebhookEndpoint } from './webhook-records.js';
 /** Most endpoints per event and business unit, as at the service. */
 const ENDPOINT_LIMITS: Readonly<Record<Environment, number>> = { live: 10, test: 5 };
 
+const RESOURCES = ['payment', 'authorization', 'charge', 'credit', 'capture', 'refund', 'void', 'risk-analysis'];
+const EVENT_TYPES = RESOURCES.flatMap((resource) => [`payment.${resource}.create`, `payment.${resource}.update`]);
+
 const WEBHOOK_VERSIONS = ['1.0.0', '1.0.1', '1.2.0', '1.3.0'] as const;
 
 const fields = z.array(z.string().min(1));
@@ -66,19 +69,17 @@ function unknownUnits({ store }: Sandbox, { appIds }: WebhookEndpoint): string[]
 function limitFaults({ store }: Sandbox, endpoint: WebhookEndpoint): string[] {
   const limit = ENDPOINT_LIMITS[endpoint.env];
   const others = [...store.endpoints.values()].filter(({ id, env }) => id !== endpoint.id && env === endpoint.env);
-  const faults: string[] = [];
-  for (const appId of endpoint.appIds) {
-    for (const event of endpoint.events) {
-      const same = others.filter(
-        (other) => other.appIds.includes(appId) && other.events.some((pattern) => overlaps(pattern, event)),
-      );
-      if (same.length < limit) continue;
-      faults.push(`events: ${appId} has ${limit} ${endpoint.env} endpoints for ${event} already`);
-    }
-  }
-  return faults;
+  return endpoint.appIds.flatMap((appId) => {
+    const full = EVENT_TYPES.filter((type) => {
+      const same = others.filter(({ appIds, events }) => appIds.includes(appId) && takes(events, type));
+      return takes(endpoint.events, type) && same.length >= limit;
+    });
+    return full.length === 0
+      ? []
+      : [`events: ${appId} has ${limit} ${endpoint.env} endpoints for ${full.join(', ')} already`];
+  });
 }
 
-function overlaps(pattern: string, event: string): boolean {
-  return matchesGlob(pattern, event) || matchesGlob(event, pattern);
+function takes(patterns: readonly string[], type: string): boolean {
+  return patterns.some((pattern) => matchesGlob(pattern, type));
 }

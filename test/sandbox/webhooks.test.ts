@@ -216,6 +216,15 @@ describe('webhooks', () => {
     await sandbox.control.addWebhookEndpoint({ url: receiver.url, env: 'live' });
   });
 
+  test('which is counted for each event, however it is named', async () => {
+    const add = (event: string) => sandbox.control.addWebhookEndpoint({ url: receiver.url, events: [event] });
+    for (const resource of ['charge', 'capture', 'refund', 'void', 'credit']) await add(`payment.${resource}.create`);
+    for (let count = 0; count < 4; count += 1) await add('*');
+    await expect(add('payment.*.create')).rejects.toThrow('payment.charge.create, payment.credit.create');
+    await expect(add('payment.charge.*')).rejects.toThrow('endpoints for payment.charge.create already');
+    await add('payment.*.update');
+  });
+
   test('a wrong endpoint is refused with every fault named', async () => {
     const answer = await sandbox.api.post('/sandbox/webhook-endpoints', {
       url: 'ftp://x',
