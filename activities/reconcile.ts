@@ -16,9 +16,9 @@ import {
   UnreadableFlow,
 } from '../src/contract/reconcile.js';
 import { accountOf } from '../src/domain/reconcile/account.js';
-import { unasked } from '../src/domain/reconcile/differences.js';
 import { type Answer, reconcileFlow, reconcileStatement, whyTooOld } from '../src/domain/reconcile/reconcile.js';
 import { parseReconcilable } from '../src/domain/reconcile/statement-rows.js';
+import { unasked } from '../src/domain/reconcile/unfollowed.js';
 import { type ActivityTable, buildActivities, requireDecodedCall } from './build-activities.js';
 import { rowsOfPayment } from './payment-rows.js';
 import type { ActivityDeps } from './read-call.js';

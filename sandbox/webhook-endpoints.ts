@@ -3,12 +3,13 @@ import { z } from 'zod';
 import type { Sandbox } from './context.js';
 import { matchesGlob } from './faults.js';
 import type { Environment } from './records.js';
+import { KINDS } from './transaction-kinds.js';
 import type { WebhookEndpoint } from './webhook-records.js';
 
 /** Most endpoints per event and business unit, as at the service. */
 const ENDPOINT_LIMITS: Readonly<Record<Environment, number>> = { live: 10, test: 5 };
 
-const RESOURCES = ['payment', 'authorization', 'charge', 'credit', 'capture', 'refund', 'void', 'risk-analysis'];
+const RESOURCES = ['payment', ...Object.values(KINDS).map(({ eventResource }) => eventResource)];
 const EVENT_TYPES = RESOURCES.flatMap((resource) => [`payment.${resource}.create`, `payment.${resource}.update`]);
 
 const WEBHOOK_VERSIONS = ['1.0.0', '1.0.1', '1.2.0', '1.3.0'] as const;

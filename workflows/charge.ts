@@ -8,9 +8,9 @@ import { passesRisk, refuseByRisk, type RiskNotes } from './steps/risk-step.js';
 /**
  * Charges once: create the payment, analyse its risk if requested, charge it, follow the charge to its final status.
  * Ends `succeeded`; `declined`, without another try, if the issuer or the risk analysis says no; `voided` if a `void`
- * or the `pendingDeadline` reversed the charge while it was pending; `notExecuted` if it is proven that no money moved. While the outcome is
- * unknown the flow stays open, for as long as that takes, and answers `unknown` to whoever asks; an operator who has
- * found out more says so with `settleManually`.
+ * or the `pendingDeadline` reversed the charge while it was pending; `notExecuted` if it is proven that no money moved.
+ * While the outcome is unknown the flow stays open, for as long as that takes, and answers `unknown` to whoever asks; an
+ * operator who has found out more says so with `settleManually`.
  *
  * A lost reply charges nobody twice: each attempt carries the same idempotency key, and once the idempotency window has
  * closed the flow only reads, until the charge or the proof of its absence is found (money rules 3, 4 and 6). A cancel

@@ -89,9 +89,7 @@ function say(
   if (pinned > 0)
     printError(`${pinned} open flows are pinned to a build and go on with that one: --pinned replays them too.\n`);
   if (leftOut.length > 0)
-    printError(
-      `Of ${[...new Set(leftOut)].join(', ')} there are more, and older ones, than --limit: they were not replayed.\n`,
-    );
+    printError(`Of ${leftOut.join(', ')} there are more, and older ones, than --limit: they were not replayed.\n`);
   if (all === 0) printError(`Namespace "${namespace}" has no such flow.\n`);
 }
 
@@ -112,7 +110,7 @@ async function* historiesOf(
           continue;
         }
         if (left === 0) {
-          summary.leftOut.push(type);
+          if (!summary.leftOut.includes(type)) summary.leftOut.push(type);
           break;
         }
         const history = await historyOf(client, info);

@@ -1,4 +1,4 @@
-import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import {
   type LoadedDataConverter,
   type Payload,
@@ -18,7 +18,7 @@ import { lazyClient } from './connect.js';
 import { type Environment, environmentNamed, otherEnvironment } from './environment-mark.js';
 import { findFlowOfPayment } from './earlier-runs.js';
 import { createReadyCheck, type ReadyCheck } from './ready-check.js';
-import { tellOfDispute } from './start-actions.js';
+import { currencyOf, tellOfDispute } from './start-actions.js';
 import { keyword } from './start-options.js';
 import { whyEngineUnreachable } from './why-unreachable.js';
 import { awaitEndOfFlow, flowIsGone, readEndedFlow } from './end-of-flow.js';
@@ -99,25 +99,10 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
 /** @throws Error if nothing names a currency, so that the event is sent again and logged each time */
 async function passOnDispute(client: Client, { madeBy, ...payment }: DisputedPayment): Promise<void> {
   const flows = [madeBy, paymentActionsWorkflowId(payment.paymentId)];
-  // An acquirer may book a chargeback in another currency than the payment's, in which its commands are.
   const currency = (await currencyOf(client, flows)) ?? payment.currency;
   if (currency === undefined)
     throw new Error(`neither the event of a dispute nor a flow of ${payment.paymentId} names a currency`);
   await tellOfDispute(client, { ...payment, currency }, 'event');
-}
-
-/** Of the first of these flows that Temporal still has. */
-async function currencyOf(client: Client, workflowIds: readonly string[]): Promise<string | undefined> {
-  for (const workflowId of workflowIds) {
-    try {
-      const { typedSearchAttributes } = await client.workflow.getHandle(workflowId).describe();
-      const currency = typedSearchAttributes.get(keyword('Currency'));
-      if (currency !== undefined) return currency;
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-    }
-  }
-  return undefined;
 }
 
 async function flowOfPayment(client: Client, paymentId: string): Promise<string | undefined> {

@@ -28,7 +28,7 @@ import { MONEY_TYPES } from '../domain/reconcile/account.js';
 import { described, eventsOf } from './earlier-runs.js';
 import { paymentOfHistory, UndecodableError } from './ended-flow.js';
 import { openRunOf } from './open-run.js';
-import { tellOfDispute } from './start-actions.js';
+import { currencyOf, tellOfDispute } from './start-actions.js';
 import { keyword } from './start-options.js';
 
 const PAGE = 1_000;
@@ -247,10 +247,8 @@ async function passOnDispute(client: Client, finding: Finding): Promise<void> {
   const { paymentId, businessUnit, workflowId } = finding;
   if (paymentId === undefined || businessUnit === undefined || workflowId === undefined) return;
   if ((await described(client, findingWorkflowId(finding), undefined)) !== undefined) return;
-  const flow = await described(client, workflowId, undefined);
-  // An acquirer may book a chargeback in another currency than the payment's, in which its commands are.
-  const { Currency: currency = finding.currency } = flow === undefined ? {} : attributesOf(flow);
-  if (typeof currency !== 'string') return;
+  const currency = (await currencyOf(client, [workflowId])) ?? finding.currency;
+  if (currency === undefined) return;
   const paymentReference = referenceOfWorkflowId(workflowId);
   const isCreator = paymentReference !== undefined && workflowId !== paymentActionsWorkflowId(paymentId);
   const input = { paymentId, businessUnit, currency, ...(isCreator && { paymentReference }) };

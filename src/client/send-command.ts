@@ -65,7 +65,7 @@ export async function sendCommand(
   const commandId = sent.request.commandId ?? sent.request.reference ?? randomUUID();
   try {
     const answer = await sendNamed(client, deadlines, ref, { ...sent, request: { ...sent.request, commandId } });
-    return answer.status === 'pending' || answer.status === 'unknown' ? { ...answer, commandId } : answer;
+    return isOpen(answer) ? { ...answer, commandId } : answer;
   } catch (error) {
     const name = nameOf(ref);
     const failure = translate(error, name);
@@ -74,6 +74,10 @@ export async function sendCommand(
       ? naming(failure, commandId)
       : failure;
   }
+}
+
+function isOpen(answer: Answer): answer is Pending | Unknown {
+  return answer.status === 'pending' || answer.status === 'unknown';
 }
 
 function nameOf(ref: PaymentRef): string {
@@ -102,8 +106,7 @@ async function sendNamed(
       : sendTo(client, deadlines, paymentActionsWorkflowId(actions.paymentId), named, actions));
     if (answer === 'ended') continue;
     // A run that continues as new answers early; sending again joins the command in the next run.
-    const isOpen = answer.status === 'pending' || answer.status === 'unknown';
-    if (!isOpen || Date.now() + TRY_AGAIN_MS >= named.until) return answer;
+    if (!isOpen(answer) || Date.now() + TRY_AGAIN_MS >= named.until) return answer;
   }
   throw new HoldfastError('EngineUnavailable', `"${name}" has just closed; send the command again`, [], true);
 }

@@ -47,6 +47,23 @@ export function actionsStart(input: PaymentActionsInput, latestRun = NO_RUN) {
   };
 }
 
+/**
+ * The currency of a payment, by the first of its flows that Temporal still has. It goes before that of a chargeback, which
+ * an acquirer may book in another one.
+ */
+export async function currencyOf(client: Client, workflowIds: readonly string[]): Promise<string | undefined> {
+  for (const workflowId of workflowIds) {
+    try {
+      const { typedSearchAttributes } = await client.workflow.getHandle(workflowId).describe();
+      const currency = typedSearchAttributes.get(keyword('Currency'));
+      if (currency !== undefined) return currency;
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  }
+  return undefined;
+}
+
 /** Has the flow of the payment's commands look into a chargeback. */
 export async function tellOfDispute(
   client: Client,

@@ -121,9 +121,8 @@ async function resume(
   delete flow.paused;
   // `billAll` of an earlier pause stays in force for what it has left, unless this command says otherwise.
   const isLeft = missedPeriods === undefined && flow.resumeWith === 'billAll';
-  const billAllUntil = isLeft ? (flow.billAllUntil ?? paused.since) : undefined;
-  delete flow.billAllUntil;
-  if (billAllUntil !== undefined) flow.billAllUntil = billAllUntil;
+  if (isLeft) flow.billAllUntil ??= paused.since;
+  else delete flow.billAllUntil;
   flow.resumeWith = missedPeriods ?? (isLeft ? 'billAll' : 'skip');
   flow.resumedAt = at;
   if (open !== undefined && paused.drop === true) open.drop = true;

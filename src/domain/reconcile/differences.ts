@@ -1,8 +1,9 @@
-import { referenceOfWorkflowId, resolveWorkflowId, WORKFLOW_TYPES } from '../../contract/names.js';
+import { resolveWorkflowId, WORKFLOW_TYPES } from '../../contract/names.js';
 import type { Finding, FindingKind, FlowFacts } from '../../contract/reconcile.js';
 import { TRANSACTION_KINDS, type TransactionKind } from '../../contract/records.js';
 import { type Accounted, isFirst, isSameSum, type Match, type Pair, type Row } from './match.js';
 import { days, iso, nameOf, sayAsked, sayClaim, sayRow } from './sentences.js';
+import { referenceOf } from './unfollowed.js';
 
 /** What the rows are, and what they can prove. */
 export interface Frame {
@@ -265,39 +266,6 @@ function finding(
     ...(shown.currency !== undefined && { currency: shown.currency }),
     ...(flow?.businessUnit !== undefined && { businessUnit: flow.businessUnit }),
   };
-}
-
-/** A finding about a flow that was stopped, of whose payment the service shows no money or says nothing. */
-export function unfollowed(flow: FlowFacts, why: string): Finding {
-  return nobodyKnows(flow, `was stopped from outside before it had a result, and nobody follows it: ${why}`);
-}
-
-/** It has ended with a doubt two weeks ago, and nothing asks the service about it again. */
-export function unasked(flow: FlowFacts, why: string): Finding {
-  return nobodyKnows(
-    flow,
-    `ended with a doubt about two weeks ago, and the service has given no answer about it: ${why}`,
-  );
-}
-
-function nobodyKnows(flow: FlowFacts, what: string): Finding {
-  const { workflowId, paymentId, businessUnit, amount, currency } = flow;
-  return {
-    kind: 'unfollowed',
-    subject: workflowId,
-    explanation: `${workflowId}, over ${sayAsked(flow)}, ${what}.`,
-    source: 'service',
-    workflowId,
-    ...(referenceOf(flow) !== undefined && { reference: referenceOf(flow) }),
-    ...(paymentId !== undefined && { paymentId }),
-    ...(businessUnit !== undefined && { businessUnit }),
-    ...(amount !== undefined && { amount }),
-    ...(currency !== undefined && { currency }),
-  };
-}
-
-function referenceOf(flow: FlowFacts | undefined): string | undefined {
-  return flow === undefined ? undefined : referenceOfWorkflowId(flow.workflowId);
 }
 
 const who = ({ source }: Frame): string => (source === 'service' ? 'the service' : 'the statement');

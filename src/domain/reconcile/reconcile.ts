@@ -1,9 +1,10 @@
 import { type Finding, type FlowFacts, type ReconcilePort, UnreadableFlow } from '../../contract/reconcile.js';
 import { TRANSACTION_KINDS, type TransactionKind } from '../../contract/records.js';
-import { differences, type Frame, toBeKnown, unfollowed } from './differences.js';
+import { differences, type Frame, toBeKnown } from './differences.js';
 import { idsOf, type Match, match, type Row } from './match.js';
 import { disputes } from './disputes.js';
 import type { ReconcilableStatement } from './statement-rows.js';
+import { unfollowed } from './unfollowed.js';
 
 const ALL_KINDS: ReadonlySet<TransactionKind> = new Set(TRANSACTION_KINDS);
 /** Lists of the service lag by minutes; so long after a flow has ended they show all that it did. */

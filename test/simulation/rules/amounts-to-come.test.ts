@@ -170,7 +170,7 @@ describe('an amount of 0', () => {
     );
     expect(await flow.explain()).toContain('costs nothing');
     const ended = await flow.ended();
-    // What costs nothing is granted for its days as any other.
+    // What costs nothing is granted for its days like each period.
     expect(ended).toMatchObject({ status: 'completed', billedPeriods: 3 });
     expect(Date.parse(ended.endedAt)).toBeGreaterThanOrEqual(inRome(later(input.anchor, 21)));
     expect(await tried()).toEqual(['2.1 day 7 Succeed 6000 EUR']);

@@ -87,7 +87,7 @@ describe('a metered subscription', () => {
     expect((await bills()).map(({ status }) => status)).toEqual(['nothing', 'nothing']);
   });
 
-  test('is ended, paused and moved while it waits, as any other', async () => {
+  test('is ended, paused and moved while it waits, like each subscription', async () => {
     const { flow, reach, tried, set, bills } = await metered({ periods: 3, interval: { every: 1, unit: 'month' } });
     await reach(0);
     await time.client.workflow.getHandle(flow.workflowId).signal('moveOn');

@@ -64,16 +64,23 @@ describe('a change of the plan is for the first period that is not due yet', () 
 });
 
 describe('resume', () => {
-  test('without a word on missed periods leaves what an earlier one said of those that it left', async () => {
-    const { flow, reach, tried } = await weekly({ periods: 5 }, { '2.1': NO_FUNDS });
+  /** From day 1 until `first`, with `billAll`, and from that hour until `second`; bill 2 is declined in between. */
+  async function pausedTwice(first: number, second: number) {
+    const subscription = await weekly({ periods: 5 }, { '2.1': NO_FUNDS });
+    const { flow, reach } = subscription;
     await reach(1);
     await flow.command('pause');
-    await reach(22);
+    await reach(first);
     await flow.command('resume', { missedPeriods: 'billAll' });
-    await reach(22, 13);
+    await reach(first, 13);
     await flow.command('pause');
-    await reach(23);
+    await reach(second);
     await flow.command('resume');
+    return subscription;
+  }
+
+  test('without a word on missed periods leaves what an earlier one said of those that it left', async () => {
+    const { flow, tried } = await pausedTwice(22, 23);
     expect(await flow.ended()).toMatchObject({ billedPeriods: 5, missedPeriods: 0 });
     expect(await tried()).toEqual([
       '1.1 day 0 Succeed 6000 EUR',
@@ -89,29 +96,13 @@ describe('resume', () => {
     ['nothing', 8, ['2.2 day 24 Succeed 6000 EUR', '5.1 day 28 Succeed 6000 EUR'], 2],
     ['one', 15, ['2.2 day 24 Succeed 6000 EUR', '3.1 day 24 Succeed 6000 EUR', '5.1 day 28 Succeed 6000 EUR'], 1],
   ])('does not bill what comes due in a later pause, where it has left %s', async (_what, day, billed, missed) => {
-    const { flow, reach, tried } = await weekly({ periods: 5 }, { '2.1': NO_FUNDS });
-    await reach(1);
-    await flow.command('pause');
-    await reach(day);
-    await flow.command('resume', { missedPeriods: 'billAll' });
-    await reach(day, 13);
-    await flow.command('pause');
-    await reach(23);
-    await flow.command('resume');
+    const { flow, tried } = await pausedTwice(day, 23);
     expect(await flow.ended()).toMatchObject({ missedPeriods: missed });
     expect((await tried()).slice(2)).toEqual(billed);
   });
 
   test('leaves a period that is to be billed as due as it was, for every command', async () => {
-    const { flow, reach } = await weekly({ periods: 5 }, { '2.1': NO_FUNDS });
-    await reach(1);
-    await flow.command('pause');
-    await reach(15);
-    await flow.command('resume', { missedPeriods: 'billAll' });
-    await reach(15, 13);
-    await flow.command('pause');
-    await reach(16);
-    await flow.command('resume');
+    const { flow } = await pausedTwice(15, 16);
     await expect(flow.command('skipPeriod', { period: 3 })).rejects.toMatchObject(
       failsWith('StateConflict', 'period 3 is due already'),
     );

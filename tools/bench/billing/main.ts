@@ -6,6 +6,7 @@
  * the subscription default), `--rate <n>` calls per second of the billing queue (10, the default). `--full`: 10000.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { HoldfastError } from '../../../src/client/errors.js';
 import { paymentWorkflowId } from '../../../src/contract/names.js';
 import type { ReadyProcess } from '../../stack/ready-process.js';
 import { startBenchStack } from '../support/bench-stack.js';
@@ -155,7 +156,8 @@ async function leg(label: string, isOver: () => boolean): Promise<Leg> {
     async (index) => {
       const request = { metadata: { command: `${label}-${index}` }, commandId: `${label}-${index}` };
       const command = () => holdfast.subscription.changeTerms(referenceOf(rounds, index % WARM), request);
-      await command().catch(async () => {
+      await command().catch(async (error: unknown) => {
+        if (!(error instanceof HoldfastError) || !error.askAgain) throw error;
         stalled += 1;
         await command();
       });
