@@ -85,7 +85,7 @@ async function whilePaused(flow: Billing): Promise<BillingEnd | undefined> {
   show(flow, { status: 'paused', waitingFor: 'command', dueAt: until ?? null, needsOperator: doubtOf(flow) });
   const ends = flow.cancelAtPeriodEnd === true && flow.open?.step.do !== 'block';
   const due = ends ? await planned(flow) : undefined;
-  if (due !== undefined && isPeriodOver(due)) return AT_PERIOD_END;
+  if (due !== undefined && isPeriodOver(flow, due)) return atPeriodEnd(flow);
   const over = due?.next?.dueAt ?? due?.endsAt;
   const isPauseFirst = until !== undefined && until < (over ?? Number.POSITIVE_INFINITY);
   await commandBefore(
@@ -96,8 +96,28 @@ async function whilePaused(flow: Billing): Promise<BillingEnd | undefined> {
   return undefined;
 }
 
-function isPeriodOver({ bill, missed, next, endsAt = 0 }: PlannedBilling): boolean {
-  return bill !== undefined || missed !== undefined || (next === undefined && endsAt <= Date.now());
+/** Whether the period is over in which the cancel came. */
+function isPeriodOver({ cancelFrom, paused }: Billing, due: PlannedBilling): boolean {
+  // By other rules of its time zone the first period that is left unbilled may be due earlier.
+  if (cancelFrom != null) return Date.now() >= cancelFrom.dueAt || (due.bill?.period ?? 0) >= cancelFrom.period;
+  // Carried from code that did not note that period; or it is paused, and the plan has no later one to wait for.
+  const endsWithDue = cancelFrom === undefined || paused !== undefined;
+  return isPlanOver(due) || (endsWithDue && isAnyDue(due));
+}
+
+function isAnyDue({ bill, missed }: PlannedBilling): boolean {
+  return bill !== undefined || missed !== undefined;
+}
+
+function isPlanOver(due: PlannedBilling): boolean {
+  return !isAnyDue(due) && due.next === undefined && (due.endsAt ?? 0) <= Date.now();
+}
+
+/** Nothing is billed after the end that was promised: what was due before it, and waited too long, is missed. */
+function atPeriodEnd(flow: Billing): BillingEnd {
+  const last = (flow.cancelFrom?.period ?? 0) - 1;
+  if (last >= flow.next) closeMissed(flow, { first: flow.next, last });
+  return AT_PERIOD_END;
 }
 
 /** `billNow` is answered with how its attempt ended. */
@@ -112,7 +132,7 @@ function answerBilling(flow: Billing): void {
 /** Waits for the next bill and opens it. Returns the end if there is none. */
 async function untilNextBill(flow: Billing): Promise<BillingEnd | undefined> {
   const due = await planned(flow);
-  if (flow.cancelAtPeriodEnd === true && isPeriodOver(due)) return AT_PERIOD_END;
+  if (flow.cancelAtPeriodEnd === true && isPeriodOver(flow, due)) return atPeriodEnd(flow);
   if (due.missed !== undefined) closeMissed(flow, due.missed);
   if (due.bill !== undefined) {
     await openBill(flow, due.bill, due.next);
@@ -124,7 +144,7 @@ async function untilNextBill(flow: Billing): Promise<BillingEnd | undefined> {
   delete flow.billAllUntil;
   flow.upcoming = due.next;
   flow.endsAt = due.endsAt;
-  if (due.next === undefined && isPeriodOver(due)) return COMPLETED;
+  if (isPlanOver(due) || (due.next === undefined && due.missed !== undefined)) return COMPLETED;
   const dueAt = due.next?.dueAt ?? due.endsAt;
   show(flow, { status: 'active', waitingFor: 'period', dueAt: dueAt ?? null });
   if (await untilNotice(flow, due.next)) return undefined;

@@ -16,7 +16,10 @@ import { type Billing, type OpenPeriod, amountOf } from './state.js';
 
 /** What is due now, and what comes next. */
 export async function planned(flow: Billing): Promise<PlannedBilling> {
-  return await planFrom(flow, flow.next, Date.now());
+  const now = Date.now();
+  const { cancelFrom } = flow;
+  // What a cancel leaves unbilled is never due, however late it is.
+  return await planFrom(flow, flow.next, cancelFrom == null ? now : Math.min(now, cancelFrom.dueAt - 1));
 }
 
 /** Each metered period has an amount of its own, and none is lost because one before it has waited or is past due. */

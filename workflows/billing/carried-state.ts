@@ -64,7 +64,7 @@ export function carriedOf(flow: Billing): Carried {
     ...(paused !== undefined && { paused }),
     ...(resumeWith !== undefined && { resumeWith, ...(resumedAt !== undefined && { resumedAt }) }),
     ...(flow.billAllUntil !== undefined && { billAllUntil: flow.billAllUntil }),
-    ...(cancelAtPeriodEnd !== undefined && { cancelAtPeriodEnd }),
+    ...(cancelAtPeriodEnd !== undefined && { cancelAtPeriodEnd, cancelFrom: flow.cancelFrom }),
     ...(flow.terms !== undefined && { terms: flow.terms }),
     ...(left !== undefined && { left }),
     ...withDeclinedTries(flow),

@@ -1,4 +1,5 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+import type { Period } from '../../src/contract/billing-activities.js';
 import { canonical } from '../../src/contract/idempotency.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { ChangeCard, Pause, Resume } from '../../src/contract/subscription-commands.js';
@@ -80,7 +81,7 @@ async function executeCommand(
     case 'changeTerms':
       return await changeTerms(flow, command.request);
     case 'cancel':
-      return cancel(flow, command);
+      return await cancel(flow, command);
     case 'billNow':
       return await billNow(flow, command);
     case 'refundPeriod':
@@ -187,13 +188,26 @@ function notOnFile({ cause }: ActivityFailure): Refusal {
   };
 }
 
-function cancel(flow: Billing, { request }: SubscriptionCommand & { name: 'cancel' }): Ends | Refusal | undefined {
+async function cancel(
+  flow: Billing,
+  { request }: SubscriptionCommand & { name: 'cancel' },
+): Promise<Ends | Refusal | undefined> {
   if (request.when === 'undo') {
     if (flow.cancelAtPeriodEnd !== true) return { refusal: 'no cancel at the end of a period stands' };
     delete flow.cancelAtPeriodEnd;
+    delete flow.cancelFrom;
     return undefined;
   }
   if (request.when === 'now') return { cancelled: request.why ?? 'by command' };
+  if (flow.cancelFrom === undefined) flow.cancelFrom = await firstNotDue(flow);
   flow.cancelAtPeriodEnd = true;
   return undefined;
+}
+
+async function firstNotDue(flow: Billing): Promise<Period | null> {
+  const { upcoming, endsAt } = flow;
+  if (upcoming === undefined && endsAt !== undefined) return null;
+  // What was foreseen before a pause or a long attempt may be due by now.
+  if (upcoming === undefined || upcoming.dueAt <= Date.now()) flow.upcoming = (await planned(flow)).next;
+  return flow.upcoming ?? null;
 }

@@ -108,9 +108,13 @@ function withoutDays({ from: _from, to: _to, ...bill }: Billing['billed'][number
   return bill;
 }
 
-function endOf({ endsAt, cancelAtPeriodEnd, upcoming, ended }: Billing): { endsAt?: string } {
-  const at = endsAt ?? (cancelAtPeriodEnd === true ? upcoming?.dueAt : undefined);
-  return at === undefined || ended !== undefined ? {} : { endsAt: iso(at) };
+function endOf(flow: Billing): { endsAt?: string } {
+  const at = foreseenEnd(flow);
+  return at === undefined || flow.ended !== undefined ? {} : { endsAt: iso(at) };
+}
+
+function foreseenEnd({ endsAt, cancelAtPeriodEnd, cancelFrom, upcoming }: Billing): number | undefined {
+  return cancelFrom?.dueAt ?? endsAt ?? (cancelAtPeriodEnd === true ? upcoming?.dueAt : undefined);
 }
 
 function goesOnBilling({ paused, cancelAtPeriodEnd, ended }: Billing): boolean {
@@ -219,7 +223,7 @@ function sentence(flow: Billing): string {
   if (upcoming === undefined && flow.endsAt === undefined) return 'its calendar is being asked';
   const { billed } = flow.counts;
   const soFar = `${billed} ${billed === 1 ? 'period' : 'periods'} billed`;
-  const endsAt = flow.endsAt ?? (flow.cancelAtPeriodEnd === true ? upcoming?.dueAt : undefined);
+  const endsAt = foreseenEnd(flow);
   if (upcoming === undefined || endsAt !== undefined) {
     return `${soFar}; nothing more is billed${endsAt === undefined ? '' : `, and it ends on ${at(flow, endsAt)}`}`;
   }

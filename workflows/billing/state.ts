@@ -137,6 +137,8 @@ export interface Carried {
   /** See `Resumed.allUntil`. */
   billAllUntil?: number;
   cancelAtPeriodEnd?: true;
+  /** The first period that it leaves unbilled; null if it came in the plan's last one. */
+  cancelFrom?: Period | null;
   /** What commands have changed of the input, besides card and plan. */
   terms?: Terms;
   /** The state in which the previous bill was closed. */
