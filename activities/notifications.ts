@@ -1,6 +1,7 @@
-import { log } from '@temporalio/activity';
+import { log, metricMeter } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { Agent, fetch as fetchOver } from 'undici';
+import { WORKER_COUNTERS } from '../src/contract/metrics.js';
 import {
   ADDRESS_GONE,
   type DeliverNotificationCall,
@@ -89,6 +90,7 @@ function waitForEndpoint(businessUnit: string, ageMs: number): void {
   const why = `business unit "${businessUnit}" has no endpoint here, and no flow names one`;
   if (ageMs < DEPLOY_MS)
     throw ApplicationFailure.create({ message: why, type: 'NoEndpoint', nextRetryDelay: RETRY_MS });
+  metricMeter.createCounter(WORKER_COUNTERS.notificationsGivenUp).add(1, { business_unit: businessUnit });
   log.warn(`A notification is told nobody: ${why}`);
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createNotificationActivities, notifyFaults } from '../../activities/notifications.js';
 import { NotificationRejected, verifyNotification } from '../../src/client/index.js';
@@ -41,20 +41,27 @@ async function address(status: number, headers: Record<string, string> = {}) {
 }
 
 describe('where notifications go', () => {
-  test('is asked of another worker for an hour where this one knows no endpoint of the unit, and then nowhere', async () => {
+  test('is asked of another worker for an hour where this one knows no endpoint of the unit; then it is counted', async () => {
+    const counted: [string, number][] = [];
     const endpointsOf = async (sinceMs: number, businessUnit: string, more = {}) => {
       const notifications = tellingOf([{ url: 'https://shop.example/hook', types: ['payment.declined'] }]);
       const activities = createNotificationActivities({ engine: {} as never, notifications, now: Date.now });
       const at = new Date(Date.now() - sinceMs).toISOString();
       const call = { businessUnit, type: NOTIFICATION.type, at, ...more };
       const environment = new MockActivityEnvironment();
+      vi.spyOn(environment.context.metricMeter, 'createCounter').mockImplementation(
+        (name) => ({ add: (value: number) => void counted.push([name, value]) }) as never,
+      );
       return (await environment.run(async () => await activities.endpointsOf(markSealed(call)))) as string[];
     };
     await expect(endpointsOf(0, 'new')).rejects.toMatchObject({ type: 'NoEndpoint', nonRetryable: false });
+    expect(counted).toEqual([]);
     expect(await endpointsOf(3_700_000, 'new')).toEqual([]);
+    expect(counted.splice(0)).toEqual([['holdfast_notifications_given_up', 1]]);
     expect(await endpointsOf(0, 'new', { url: 'https://buyer.example/hook' })).toEqual(['https://buyer.example/hook']);
     // It has one, which does not want this type.
     expect(await endpointsOf(0, 'default')).toEqual([]);
+    expect(counted).toEqual([]);
   });
 
   test('nothing that came in clear is signed, or handed over under our keys', async () => {
