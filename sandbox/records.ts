@@ -36,6 +36,11 @@ export interface Profile {
   /** Whether a payment whose hold was voided or has expired accepts another authorization. */
   reauthorization: 'refused' | 'allowed';
   /**
+   * Whether a payment that was authorized or charged takes another authorization or charge under another key, also with
+   * the token that the first one has used up.
+   */
+  second_charge: 'refused' | 'allowed';
+  /**
    * Whether the rest of a hold can be voided after a partial capture; `Void` is then offered as a next action.
    * `cancels`: such a void also cancels the capture.
    */

@@ -17,7 +17,7 @@ export function liveToken(sandbox: Sandbox, id: string, appId: string, env: Envi
 /** Returns the token for a new transaction. Throws the documented 400 if it is unknown, expired or already used. */
 export function usableToken(sandbox: Sandbox, id: string, unit: BusinessUnit, env: Environment): Token {
   const token = knownToken(sandbox, id, unit, env);
-  if (token.state === 'used') {
+  if (token.state === 'used' && unit.profile.second_charge === 'refused') {
     throw invalidRequest(
       'The token was already used in a successful payment. ' +
         'To use it again, the customer has to consent to its being stored.',

@@ -96,7 +96,8 @@ function mayStart(kind: MoneyKind, unit: BusinessUnit, payment: Payment, others:
   const again = kind === 'authorization' && unit.profile.reauthorization === 'allowed' && payment.status === 'Voided';
   const rest = kind === 'void' && restCanBeVoided(unit, payment, others);
   if (kind === 'void' && pendingCanBeVoided(unit, payment, others)) return true;
-  if (!again && !rest && !allowedFrom.includes(payment.status)) return false;
+  const second = unit.profile.second_charge === 'allowed' && (kind === 'authorization' || kind === 'charge');
+  if (!again && !second && !rest && !allowedFrom.includes(payment.status)) return false;
   return follows.length === 0 || others.some((one) => follows.includes(one.kind) && one.result.status === 'Succeed');
 }
 

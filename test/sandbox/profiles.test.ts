@@ -167,6 +167,23 @@ describe('a service that offers nothing but what the interface names', () => {
   });
 });
 
+test.each([
+  ['refused', 409, 1],
+  ['allowed', 201, 2],
+] as const)(
+  'a second charge of a payment under another key is %s where the unit is set so',
+  async (mode, status, charges) => {
+    const { api, tokenize } = await unitWith(sandbox, { second_charge: mode });
+    const path = `/payments/${(await api.createPayment({ amount: 9_000 })).body.id}`;
+    const method = { payment_method: { type: 'tokenized', token: await tokenize() } };
+    const charge = async (key: string) => await api.post(`${path}/charges`, method, { 'idempotency-key': key });
+    expect((await charge('first')).body.result.status).toBe('Succeed');
+    expect((await charge('first')).status).toBe(201);
+    expect((await charge('second')).status).toBe(status);
+    expect((await api.get(`${path}/charges`)).body).toHaveLength(charges);
+  },
+);
+
 test('a service without amounts in its bodies captures and refunds the whole, whatever is named', async () => {
   const { api, path } = await held({ sums: 'ignored' });
   expect((await api.post(`${path}/captures`, { amount: 5_000 })).body.amount).toBe(9_000);

@@ -1,4 +1,10 @@
-import { HOSTILE_UNITS, offersNoReads, type ProfileUnit, unitsOf } from '../../../tools/stack/profile-units.js';
+import {
+  HOSTILE_UNITS,
+  offersNoReads,
+  PLAIN_UNIT,
+  type ProfileUnit,
+  unitsOf,
+} from '../../../tools/stack/profile-units.js';
 import { Seeded } from '../world/seeded.js';
 
 /** Every credit and refund is asked about, and those in this currency wait for another person. */
@@ -12,8 +18,21 @@ export const WITHOUT_READS: readonly ProfileUnit[] = HOSTILE_UNITS.filter(offers
   unit,
   unsaid(unit),
 ]);
+/** Nothing refuses a second charge there, and little says what the first has done. */
+const SEVERAL_AT_ONCE: ProfileUnit = {
+  ...twin(PLAIN_UNIT, 'several-at-once'),
+  profile: {
+    key_scope: 'unit',
+    same_key_in_flight: 'conflict',
+    second_charge: 'allowed',
+    list_lag_ms: 30_000,
+    echo_reconciliation_id: false,
+    replay_network_errors: true,
+  },
+};
+const WITH_READS: readonly ProfileUnit[] = [...unitsOf('all'), SEVERAL_AT_ONCE];
 /** All others, and these. */
-const ONE_WAY: readonly ProfileUnit[] = [...unitsOf('all'), ...WITHOUT_READS];
+const ONE_WAY: readonly ProfileUnit[] = [...WITH_READS, ...WITHOUT_READS];
 /** Each in both ways of the service with a key that comes again on `POST /payments`. */
 export const UNITS: readonly ProfileUnit[] = ONE_WAY.flatMap((unit) => [unit, ...updating(unit)]).map(limited);
 /** Every so many courses of events one meets such a service; it has no divisor in common with the number of courses. */
@@ -29,7 +48,7 @@ export function unitFor(
   { seed, unit: only }: { seed: string; unit?: string | undefined },
   random: Seeded,
 ): ProfileUnit {
-  const picked = random.pick(unitsOf('all'));
+  const picked = random.pick(WITH_READS);
   if (only !== undefined) {
     const chosen = UNITS.find(({ name }) => name === only);
     if (chosen !== undefined) return chosen;
