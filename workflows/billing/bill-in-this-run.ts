@@ -100,7 +100,7 @@ async function whilePaused(flow: Billing): Promise<BillingEnd | undefined> {
 function isPeriodOver({ cancelFrom, paused }: Billing, due: PlannedBilling): boolean {
   // By other rules of its time zone the first period that is left unbilled may be due earlier.
   if (cancelFrom != null) return Date.now() >= cancelFrom.dueAt || (due.bill?.period ?? 0) >= cancelFrom.period;
-  // Carried from code that did not note that period; or it is paused, and the plan has no later one to wait for.
+  // That period is not known: after a reset, or carried from code that did not note it. Or it is paused in the plan's last.
   const endsWithDue = cancelFrom === undefined || paused !== undefined;
   return isPlanOver(due) || (endsWithDue && isAnyDue(due));
 }

@@ -14,9 +14,8 @@ import { noteWanted } from '../kit/outbox.js';
 import { calendar } from '../policies.js';
 import { type Billing, type OpenPeriod, amountOf } from './state.js';
 
-/** What is due now, and what comes next. */
-export async function planned(flow: Billing): Promise<PlannedBilling> {
-  const now = Date.now();
+/** What is due at `now` (epoch ms), and what comes next. */
+export async function planned(flow: Billing, now = Date.now()): Promise<PlannedBilling> {
   const { cancelFrom } = flow;
   // What a cancel leaves unbilled is never due, however late it is.
   return await planFrom(flow, flow.next, cancelFrom == null ? now : Math.min(now, cancelFrom.dueAt - 1));

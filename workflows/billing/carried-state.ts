@@ -47,9 +47,14 @@ function withDeclinedTries(flow: Billing): Pick<Carried, 'declinedTries'> {
 export const KEPT_BILLS = 400;
 const KEPT_COMMANDS = 100;
 
+/** Commands are redelivered then, however long ago they were given. */
+export function isAfterReset(flow: Billing): boolean {
+  return flow.afterReset === true || inResetRun();
+}
+
 export function carriedOf(flow: Billing): Carried {
   const { plan, card, next, open, paused, resumeWith, resumedAt, cancelAtPeriodEnd, left, counts, outbox } = flow;
-  const afterReset = flow.afterReset === true || inResetRun();
+  const afterReset = isAfterReset(flow);
   // After a reset a refund may be redelivered before its period is billed again: that refusal is not final.
   const answered = flow.answered.filter(
     ({ name, answer }) => !(afterReset && name === 'refundPeriod' && 'refusal' in answer),

@@ -125,7 +125,7 @@ async function run(flow: Billing, name: Name, request: Request): Promise<Subscri
   if (command === undefined) {
     // The subscription may have ended in this very task.
     validate(flow, name, request);
-    command = { commandId, name, request } as SubscriptionCommand;
+    command = { commandId, name, request, at: Date.now() } as SubscriptionCommand;
     flow.commands.set(commandId, command);
     flow.queue.push(command);
   }

@@ -7,6 +7,7 @@ import { read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { planned, resumed } from './calendar.js';
 import { changePlan, changeTerms, setAmount, skipPeriod } from './change-plan.js';
+import { isAfterReset } from './carried-state.js';
 import { useNewCard } from './classify-attempt.js';
 import { billNow, refundPeriod, settle } from './execute-on-bill.js';
 import { refresh, presentAnswer } from './show.js';
@@ -190,7 +191,7 @@ function notOnFile({ cause }: ActivityFailure): Refusal {
 
 async function cancel(
   flow: Billing,
-  { request }: SubscriptionCommand & { name: 'cancel' },
+  { request, at = Date.now() }: SubscriptionCommand & { name: 'cancel' },
 ): Promise<Ends | Refusal | undefined> {
   if (request.when === 'undo') {
     if (flow.cancelAtPeriodEnd !== true) return { refusal: 'no cancel at the end of a period stands' };
@@ -199,15 +200,19 @@ async function cancel(
     return undefined;
   }
   if (request.when === 'now') return { cancelled: request.why ?? 'by command' };
-  if (flow.cancelFrom === undefined) flow.cancelFrom = await firstNotDue(flow);
+  // After a reset nobody knows in which period it was given: it ends before anything else is billed.
+  if (flow.cancelFrom === undefined && !isAfterReset(flow)) flow.cancelFrom = await firstNotDue(flow, at);
   flow.cancelAtPeriodEnd = true;
   return undefined;
 }
 
-async function firstNotDue(flow: Billing): Promise<Period | null> {
+/** @param at epoch ms: when the command was accepted; what has come due since is not billed either */
+async function firstNotDue(flow: Billing, at: number): Promise<Period | null> {
   const { upcoming, endsAt } = flow;
-  if (upcoming === undefined && endsAt !== undefined) return null;
-  // What was foreseen before a pause or a long attempt may be due by now.
-  if (upcoming === undefined || upcoming.dueAt <= Date.now()) flow.upcoming = (await planned(flow)).next;
-  return flow.upcoming ?? null;
+  if (at === Date.now()) {
+    if (upcoming === undefined && endsAt !== undefined) return null;
+    // What was foreseen before a pause or a long attempt may be due by now.
+    if (upcoming !== undefined && upcoming.dueAt > at) return upcoming;
+  }
+  return (await planned(flow, at)).next ?? null;
 }

@@ -136,7 +136,7 @@ async function continueUnopened(flow: Billing, raw: unknown, unopened: Unopened)
   await untilCallersAreAnswered(flow).finally(() => (flow.leaving = false));
   if (flow.isCancelled()) return;
   const commands = flow.queue.map(
-    ({ commandId, name, request }) => ({ commandId, name, request }) as SubscriptionCommand,
+    ({ commandId, name, request, at }) => ({ commandId, name, request, at }) as SubscriptionCommand,
   );
   await continueSubscription(flow, raw, { ...unopened, ...(commands.length > 0 && { commands }) });
 }

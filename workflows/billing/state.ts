@@ -86,6 +86,8 @@ interface Given<Name extends string, Request> {
   commandId: string;
   name: Name;
   request: Request;
+  /** Epoch ms: when it was accepted. It may be begun much later. */
+  at?: number;
   answer?: CommandAnswer;
 }
 export type SubscriptionCommand =
@@ -137,7 +139,7 @@ export interface Carried {
   /** See `Resumed.allUntil`. */
   billAllUntil?: number;
   cancelAtPeriodEnd?: true;
-  /** The first period that it leaves unbilled; null if it came in the plan's last one. */
+  /** The first period that it leaves unbilled; null if it came in the plan's last one, undefined if that is not known. */
   cancelFrom?: Period | null;
   /** What commands have changed of the input, besides card and plan. */
   terms?: Terms;

@@ -44,6 +44,20 @@ test.each(['now', 'periodEnd'] as const)(
   },
 );
 
+test('a reset weeks after a cancel at the end of a period, which is given again then, bills none of the weeks between', async () => {
+  const { flow, reach, tried, complete } = await weekly({}, { '1.1': { status: 'Pending' } });
+  await reach(0);
+  // In the run that is reset: what a later one was given is not given again.
+  await flow.command('cancel', { when: 'periodEnd' });
+  await complete('1.1', { status: 'Succeed' });
+  await reach(23);
+  await resetToItsBeginning(flow.workflowId);
+  const handle = time.client.workflow.getHandle(flow.workflowId);
+  expect(await handle.result()).toMatchObject({ status: 'cancelled', reason: 'at the end of the period' });
+  await reach(30);
+  expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR']);
+});
+
 test('a reset of one that was cancelled between two tries finds those that were made, and makes no other', async () => {
   const declined = declinedFor('insufficient_funds');
   const { flow, reach, tried } = await weekly({}, { '1.1': declined, '1.2': declined });

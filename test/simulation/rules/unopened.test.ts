@@ -37,3 +37,22 @@ test(`a subscription whose card can't be looked up for ${DAYS} days begins then 
     '2.1 Succeed 6000 EUR',
   ]);
 });
+
+test.each([
+  ['before its first bill is due', 0, 0],
+  ['in its first period', 4, 1],
+])(
+  'a cancel at the end of the period that came %s, weeks before anything could be looked up, lets nothing be billed',
+  async (_when, day, missedPeriods) => {
+    const { id } = await time.sandbox.addFault(answers(401, 'GET', '/customers/*'));
+    const { flow, reach, tried } = await beginWeekly(time);
+    await reach(day, 8);
+    const asked = flow.command('cancel', { when: 'periodEnd' }).catch(() => undefined);
+    await reach(20);
+    await time.sandbox.removeFault(id);
+    expect(await flow.ended()).toMatchObject({ status: 'cancelled', billedPeriods: 0, missedPeriods });
+    await asked;
+    await reach(30);
+    expect(await tried()).toEqual([]);
+  },
+);
