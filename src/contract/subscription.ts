@@ -155,7 +155,7 @@ export const subscriptionInputSchema = new SharedSchema(
       /** What a chargeback of one of its payments does. Default `pause`. `continue`: the merchant is only told. */
       onDispute: z.enum(ON_DISPUTE).optional(),
       /** Spreads bills of the same minute over this long, never past their local day. At most 6 hours. */
-      jitter: durationSchema.zod.default('15 minutes'),
+      jitter: durationSchema.zod.default('1 hour'),
       notify: notifySchema.zod.optional(),
       /** Notifications before bills. */
       notices: noticesSchema.zod.optional(),

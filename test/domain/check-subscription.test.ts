@@ -48,7 +48,7 @@ describe('the input of a subscription', () => {
       entryMode: 'recurring_subsequent_transaction',
       billAt: '10:00',
       trialDays: 0,
-      jitter: '15 minutes',
+      jitter: '1 hour',
       businessUnit: 'default',
     };
     expect(checkSubscription(LEAST, NOW)).toEqual({ input });
@@ -58,7 +58,7 @@ describe('the input of a subscription', () => {
 
   test('becomes a plan of plain data, with its end if it has one', () => {
     const { reference, anchor, interval, timeZone } = LEAST;
-    const plan = { reference, anchor, interval, timeZone, trialDays: 0, billAt: '10:00', jitterMs: 900_000 };
+    const plan = { reference, anchor, interval, timeZone, trialDays: 0, billAt: '10:00', jitterMs: 3_600_000 };
     expect(planOf(subscriptionInputSchema.parse(LEAST))).toStrictEqual(plan);
     expect(planOf(subscriptionInputSchema.parse({ ...LEAST, periods: 12, jitter: 0 }))).toEqual({
       ...plan,
