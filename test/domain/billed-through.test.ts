@@ -207,9 +207,9 @@ describe('billedThrough', () => {
   });
 
   test('belongs to what was asked for; an input without it is what it has always been', () => {
-    const parsed = subscriptionInputSchema.parse({ ...INPUT, missedPeriods: 'skip' });
+    const parsed = subscriptionInputSchema.parse({ ...INPUT, missedPeriods: 'skip', jitter: '15 minutes' });
     const { fingerprint } = FLOWS.subscription;
-    // Of an input of before there was a billedThrough.
+    // Of an input of before there was a billedThrough, with the jitter that was the default then.
     expect(fingerprint(parsed)).toBe('a5e645051d4a07e17d95c581da007a196afd45f88173908e7f243638fbd7ebb6');
     const prints = [undefined, 5, 6, '2026-12-31'].map((billedThrough) => fingerprint({ ...parsed, billedThrough }));
     expect(new Set(prints).size).toBe(4);
