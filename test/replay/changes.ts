@@ -41,12 +41,20 @@ const BILLS: readonly Change[] = [
   { history: 'subscription-unpaid-goes-on', event: 41, path: 'input[1].unbilled', now: [unpaid], why: KEPT },
 ];
 
+const GOES_ON = 'An event that is ignored does not begin the wait anew: the read comes when it was to come.';
+const POLLS: readonly Change[] = [
+  { history: 'authorize-capture-pending-then-webhook', event: 32, path: 'ms', now: 4_846, why: GOES_ON },
+  { history: 'authorize-reviewed-after-by-operator', event: 26, path: 'ms', now: 4_853, why: GOES_ON },
+  { history: 'authorize-void-pending-then-webhook', event: 32, path: 'ms', now: 4_842, why: GOES_ON },
+];
+
 /** The histories stay as they were recorded: running flows of that age must go on. */
 export const CHANGES: readonly Change[] = [
   ...Object.entries(WHOLE_CAPTURES).flatMap(([history, events]) =>
     events.map((event) => ({ history, event, path: 'input[0].capture.amount', now: undefined, why: NAMED })),
   ),
   ...BILLS,
+  ...POLLS,
 ];
 
 /** The same for the histories of releases, whose names are those of golden ones. */

@@ -49,6 +49,7 @@ export const NOT_CARRIED = [
   'leaving',
   'isLong',
   'cameForward',
+  'waitedUntil',
   'updatesTaken',
   'waiting',
   // Empty whenever the main loop runs.

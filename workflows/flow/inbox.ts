@@ -63,11 +63,15 @@ function tellOfVoid(flow: FlowState): Message | undefined {
   return { kind: 'retryNow' };
 }
 
-/** A wait that began in the previous run ends at the time set there. */
+/**
+ * A wait that began in the previous run ends at the time set there, or before it: if something came meanwhile, the first
+ * wait of this run may be another one.
+ */
 async function waitOrRun(flow: FlowState, next: () => boolean, ms: number | undefined, summary: string): Promise<void> {
   flow.inLocalTry = false;
-  const until = flow.waitsUntil ?? (ms === undefined ? undefined : Date.now() + ms);
+  const until = ms === undefined ? undefined : Math.min(flow.waitsUntil ?? Infinity, Date.now() + ms);
   flow.waitsUntil = undefined;
+  flow.waitedUntil = until;
   noteLength(flow);
   if (!next()) {
     enter(flow, { dueAt: until ?? null });
@@ -82,6 +86,14 @@ async function waitOrRun(flow: FlowState, next: () => boolean, ms: number | unde
     await continueAsNew(flow);
   }
   flow.cameForward = true;
+}
+
+/**
+ * What has ended the last wait changes nothing: the next one ends when that one would have. Else events that are ignored
+ * could put off a read for ever.
+ */
+export function waitOn(flow: FlowState): void {
+  flow.waitsUntil = flow.waitedUntil;
 }
 
 export type NextInput = { message: Message } | { command: QueuedCommand } | { elapsed: true } | { cancelled: true };

@@ -149,8 +149,10 @@ interface Continuing {
   isLong: boolean;
   /** This run has got beyond its first wait. */
   cameForward: boolean;
-  /** Epoch ms: the end of the wait in which the previous run ended. */
+  /** Epoch ms: the next wait ends by then, because it goes on with one that was interrupted, or ended with its run. */
   waitsUntil: number | undefined;
+  /** Epoch ms: the end of the last wait. */
+  waitedUntil?: number | undefined;
   /** The calls of the flow's program that are under way, outermost first (see `resumable`). */
   readonly frames: CarriedFrame[];
   /** Frames of the previous run that this run has not reached yet. */

@@ -52,7 +52,9 @@ export async function sendVoid(flow: FlowState, hold: Hold, notLooked = false, u
 }
 
 export function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | undefined): MoneyStep {
-  const { paymentId = '', stepAmount: amount } = flow;
+  const { paymentId = '' } = flow;
+  // Not `stepAmount`: in a later run the step fields may describe a void of this capture, and a repeat must be the same.
+  const amount = command?.request.amount ?? flow.amount;
   // Without an amount the service captures everything; from the second capture on it requires an amount.
   const capture = command?.request.amount === undefined && hold.captures.length === 0 ? {} : { amount };
   const reconciliationId = command?.request.reference ?? flow.reference;

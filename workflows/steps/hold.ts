@@ -1,12 +1,15 @@
 import type { HoldOutcome } from '../../src/contract/authorize.js';
+import type { TransactionEvent } from '../../src/contract/messages.js';
 import { RELEASE_AFTER_END_MS } from '../../src/domain/hold.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/settling.js';
 import { nextCommandOrMessage, waitingVoid } from '../flow/inbox.js';
 import { resumable } from '../flow/continue.js';
+import { addLasting } from '../flow/new-state.js';
 import type { FlowState, Hold, Message, MoneyCommand, QueuedCommand } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { captureHold, voidHold } from './end-hold.js';
+import { showLasting } from './events.js';
 import { forbids } from './hold-refusals.js';
 import {
   holdOf,
@@ -227,10 +230,24 @@ async function handle(flow: FlowState, hold: Hold, message: Message): Promise<Ho
     const resource = resourceOf(event.eventType) ?? '';
     const isOther = event.paymentId !== flow.paymentId || !['capture', 'void', 'payment'].includes(resource);
     const known = [...hold.captures, ...hold.voids].filter((id) => id !== hold.unconfirmedCapture);
-    if (isOther || (event.transactionId !== undefined && known.includes(event.transactionId))) {
+    const isEnded = event.transactionId !== undefined && known.includes(event.transactionId);
+    // None of them has succeeded, as far as this flow knows: that would have ended the hold.
+    const contradicts = isEnded && event.trusted && event.status === 'Succeed';
+    if (isOther || (isEnded && !contradicts)) {
       ignore(flow, isOther ? 'changesNothingWhileHeld' : 'transactionHasEnded');
       return undefined;
     }
+    if (contradicts) distrust(flow, hold, event);
   }
   return await inspectHold(flow, hold);
+}
+
+/** A signed event says that a capture or void has succeeded which was answered otherwise: no look of before counts. */
+function distrust(flow: FlowState, hold: Hold, { eventType, transactionId }: TransactionEvent): void {
+  const resource = resourceOf(eventType);
+  // A second capture could take the money twice.
+  if (resource === 'capture') hold.unconfirmedCapture = transactionId;
+  hold.seenAt = 0;
+  addLasting(flow, `an event calls ${resource} ${transactionId} Succeed, and it was answered otherwise`);
+  showLasting(flow);
 }

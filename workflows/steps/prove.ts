@@ -12,7 +12,7 @@ import {
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { showMoney } from '../../src/domain/money.js';
 import { classifyEvent } from '../../src/domain/settling.js';
-import { hasNews, nextMessageOrRun } from '../flow/inbox.js';
+import { hasNews, nextMessageOrRun, waitOn } from '../flow/inbox.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
 import type { FlowState, StepKind } from '../flow/state.js';
@@ -59,10 +59,14 @@ async function keepReading(
   { find, reconciliationId }: Sought,
   reading: Reading,
 ): Promise<Resolved> {
-  for (; ; reading.reads += 1) {
+  for (;;) {
     const waitMs = nextReadDelay(reading.absence, reading.reads, Date.now());
     const message = await nextMessageOrRun(flow, nextLookWhileRejected(flow, waitMs), 'Until the next read');
-    if (message?.kind === 'event' && !handleEvent(flow, message.event)) continue;
+    if (message?.kind === 'event' && !handleEvent(flow, message.event)) {
+      waitOn(flow);
+      continue;
+    }
+    reading.reads += 1;
     const result = await find();
     if ('found' in result && result.found !== undefined) {
       // The operator's decision is checked where the transaction is followed (`settle`).

@@ -3,7 +3,7 @@ import type { RiskVerdict } from '../../src/contract/outcome.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import type { RiskAnalysisRecord } from '../../src/contract/records.js';
 import { classifyEvent } from '../../src/domain/settling.js';
-import { type NextInput, nextCommandOrMessage } from '../flow/inbox.js';
+import { type NextInput, nextCommandOrMessage, waitOn } from '../flow/inbox.js';
 import { base, evidence } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
 import { type FlowState, noteRequestId, noteRestore, type ReviewCommand } from '../flow/state.js';
@@ -76,7 +76,10 @@ async function untilDecided(
       flow.queue.unshift(next.command);
       return { ...common, decision: 'decline', decidedBy: 'cancel' };
     }
-    if (isNoNews(flow, next)) continue;
+    if (isNoNews(flow, next)) {
+      waitOn(flow);
+      continue;
+    }
     if ('elapsed' in next) notes.polls += 1;
     notes.knownBy = 'message' in next && next.message.kind === 'event' ? 'webhook' : 'poll';
     if (record !== undefined && 'message' in next && next.message.kind === 'event') {

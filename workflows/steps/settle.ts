@@ -11,7 +11,7 @@ import {
   classifyEvent,
   tellsOfPayment,
 } from '../../src/domain/settling.js';
-import { hasNews, nextMessageOrRun, noteSecond, waitingVoid } from '../flow/inbox.js';
+import { hasNews, nextMessageOrRun, noteSecond, waitingVoid, waitOn } from '../flow/inbox.js';
 import { showMoney } from '../../src/domain/money.js';
 import { decidedOutcome, settledOutcome } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
@@ -163,6 +163,7 @@ async function handle(
       // What a person is asked already stays: the end shows this as well.
       if (noteSecond(flow, message.event) && flow.needsOperator === undefined) showLasting(flow);
       ignore(flow, verdict.reason);
+      waitOn(flow);
       return known;
     }
     if (verdict.verdict === 'settles')
@@ -192,8 +193,9 @@ function note(flow: FlowState, record: TransactionRecord): void {
   flow.transactionId = record.transactionId;
   flow.provider = record.provider ?? flow.provider;
   flow.details = record.details ?? flow.details;
-  // A void names no amount: for a pending partial capture it may release all that was held.
-  if (flow.beingVoided !== undefined) flow.stepAmount = record.amount ?? flow.stepAmount;
+  // A void is sent without an amount: beside a partial capture some services show what it releases, others all that was held.
+  const isBesideCapture = flow.kind === 'void' && flow.hold?.taken !== undefined;
+  if (flow.beingVoided !== undefined || isBesideCapture) flow.stepAmount = record.amount ?? flow.stepAmount;
   const { transactionId, consentTransactionId: id } = record;
   if (id !== undefined) flow.consent ??= { transactionId, id };
   if (record.redirectUrl !== undefined) {

@@ -270,7 +270,7 @@ function keep(flow: FlowState) {
     moneyPostMayHaveLeft,
     attempts,
     /** JSON drops undefined fields; `restore` reads these by name, so they are undefined in a later run as well. */
-    perhaps: { transactionId, hintedTransactionId, details, redirectUrl, redirectUntil },
+    perhaps: { transactionId, hintedTransactionId, details, redirectUrl, redirectUntil, approved: flow.approved },
     requestIds: [...flow.requestIds],
     status: flow.status,
     waitingFor: flow.waitingFor,
@@ -279,8 +279,8 @@ function keep(flow: FlowState) {
 
 function restore(flow: FlowState, kept: Kept): void {
   const { perhaps, requestIds, status, waitingFor, ...state } = kept;
-  const { transactionId, hintedTransactionId, details, redirectUrl, redirectUntil } = perhaps;
-  Object.assign(flow, state, { transactionId, hintedTransactionId, details, redirectUrl, redirectUntil });
+  const { transactionId, hintedTransactionId, details, redirectUrl, redirectUntil, approved } = perhaps;
+  Object.assign(flow, state, { transactionId, hintedTransactionId, details, redirectUrl, redirectUntil, approved });
   flow.beingVoided = undefined;
   returnFromAside(flow);
   flow.requestIds.splice(0, flow.requestIds.length, ...requestIds);

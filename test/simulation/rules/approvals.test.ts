@@ -5,7 +5,17 @@ import type { Engine } from '../../../src/cli/engine.js';
 import { resetToEachTask, resetToFirstTask } from '../../support/resets.js';
 import type { TestStack } from '../../support/stack.js';
 import { ledgerRows } from '../../support/virtual-flows.js';
-import { beginFlow, DAY, failsWith, HOUR, inputOf, MINUTE, sharedTime } from './context.js';
+import {
+  beginFlow,
+  DAY,
+  declined,
+  failsWith,
+  HOUR,
+  inputOf,
+  MINUTE,
+  provideVoidsOfPending,
+  sharedTime,
+} from './context.js';
 import { counterOf, flowOf, GRACE, limitedUnit, UPDATES } from './limited-unit.js';
 
 const time = sharedTime();
@@ -137,6 +147,24 @@ describe('a credit', () => {
     expect(await handle.result()).toMatchObject({ status: 'succeeded', evidence: { approved: GRACE } });
     expect(await ledgerRows(time, paymentId)).toEqual(['credit Succeed 7000 USD']);
     expect(await time.holdfast.explain(counterOf(at))).toContain('1 credits and refunds, 70.00 USD');
+  });
+
+  test('whose void was declined while it was pending still says who has approved it', async () => {
+    await newDay();
+    await provideVoidsOfPending(time, 'allowed');
+    const input = await inputOf(time, 'credit', { amount: 7_000, who: 'Ada' });
+    const pends = { action: 'result', status: 'Pending', path: '*/credits' } as const;
+    const flow = await beginFlow(time, 'credit', input, [pends]);
+    await pass(MINUTE);
+    await time.holdfast.approve(flow.reference, { ...GRACE, commandId: flow.reference });
+    await pass(2_000);
+    const { paymentId, transactionId = '' } = await flow.status();
+    const fault = await time.sandbox.addFault({ ...declined(`/payments/${paymentId}/voids`), times: 1 });
+    expect(await flow.ask('void', { commandId: 'released' })).toMatchObject({ status: 'declined' });
+    await time.sandbox.removeFault(fault.id);
+    await time.sandbox.complete(transactionId, { status: 'Succeed' });
+    expect(await flow.outcome()).toMatchObject({ status: 'succeeded', evidence: { approved: GRACE } });
+    await provideVoidsOfPending(time, 'refused');
   });
 
   test('that was sent before a reset is found, though nobody approves it again', async () => {

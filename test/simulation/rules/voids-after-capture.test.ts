@@ -28,6 +28,7 @@ async function sendingVoids(): Promise<void> {
 
 afterEach(async () => {
   await provider('refused');
+  await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { reading: 'observed' } });
   await worker?.stop();
   if (worker !== undefined) await time.startWorker();
   worker = undefined;
@@ -66,6 +67,26 @@ describe('what a partial capture has left, where the service offers a void of it
     });
     expect(await hold.status()).toMatchObject({ needsOperator: false });
     expect(await movements(time, hold.reference)).toEqual([HELD, PART, REST]);
+  });
+
+  test.each(['a read', 'its event'] as const)('is voided also where %s shows the sum that it releases', async (by) => {
+    await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { reading: 'interface' } });
+    await provider('allowed');
+    await sendingVoids();
+    const hold = await beginHeld(time, { amount: 20_000 });
+    const { paymentId } = await hold.status();
+    if (by === 'its event')
+      await time.sandbox.addFault({ action: 'result', status: 'Pending', path: `/payments/${paymentId}/voids` });
+    await hold.command('capture', { commandId: 'part', amount: 6_000 });
+    await time.passUntil((await time.now()) + 2_000);
+    if (by === 'its event') {
+      const { transactionId = '' } = await hold.status();
+      await hold.event({ eventType: 'payment.void.update', transactionId, status: 'Succeed', amount: 14_000 });
+      await time.sandbox.complete(transactionId, { status: 'Succeed' });
+    }
+    await time.passUntil((await time.now()) + MINUTE);
+    expect(await hold.status()).toMatchObject({ needsOperator: false });
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', released: { amount: 14_000, by: 'void' } });
   });
 
   test('is not voided where it is set, and the service offers none', async () => {
