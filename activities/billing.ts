@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type {
   BillingActivities,
+  BillingPlan,
   ClassifyAttemptCall,
   DunningDecision,
   Period,
@@ -15,7 +16,14 @@ import type { FlowReading, RefundOfPayment, RefundReading } from '../src/contrac
 import { FAILURE_TYPES } from '../src/contract/names.js';
 import { isUndecodable } from '../src/contract/payload-marks.js';
 import { type ParsedSubscriptionInput, subscriptionInputSchema } from '../src/contract/subscription.js';
-import { paidUntil, periodEndsAt, periodOf, periodsDue, periodsDueAfter } from '../src/domain/billing-calendar.js';
+import {
+  paidUntil,
+  periodEndsAt,
+  periodOf,
+  periodsDue,
+  periodsDueAfter,
+  startOf,
+} from '../src/domain/billing-calendar.js';
 import { changePlan } from '../src/domain/changed-plan.js';
 import { capsOf } from '../src/domain/card-tries.js';
 import { checkSubscription } from '../src/domain/check-subscription.js';
@@ -35,12 +43,13 @@ export function createBillingActivities(deps: ActivityDeps): BillingActivities {
     openSubscription,
     planBilling: async (_deps, call) => ({
       ...planBilling(call),
+      ...resetOf(call),
       ...notifiesOf(deps, call.businessUnit),
       ...capsFor(deps, call),
     }),
     judgeAttempt: async (_deps, call) => ({ ...classifyAttempt(asCounted(deps, call)), ...capsFor(deps, call) }),
     resumeBill: async (_deps, call) => resumeBill(call),
-    changePlan: async (_deps, call) => changePlan(call),
+    changePlan: async (_deps, call) => ({ ...changePlan(call), ...resetOf(call) }),
     checkNotify: async ({ notifications }, { businessUnit, url }) => ({
       faults: notifyFaults(notifications, businessUnit, url),
     }),
@@ -79,6 +88,10 @@ function asCounted({ units }: ActivityDeps, call: ClassifyAttemptCall): Classify
   return { ...call, result: { ...result, retryable } };
 }
 
+function resetOf({ afterReset }: { afterReset?: true }): { afterReset?: true } {
+  return afterReset === true ? { afterReset } : {};
+}
+
 const DAY_MS = 86_400_000;
 
 /** Returns the bill that is due now with its first state, the missed periods and the next period. */
@@ -86,7 +99,8 @@ export function planBilling(call: PlanBillingCall): PlannedBilling {
   const { plan, from, now, policy, resumed, dunning, previous, lastPaid } = call;
   const { bill, missed, next } =
     resumed === undefined ? periodsDue(plan, from, now, policy) : periodsDueAfter(resumed, plan, from, now, policy);
-  const rest = { ...(missed !== undefined && { missed }), ...(next !== undefined && { next }) };
+  const followed = next === undefined ? { after: afterLast(plan, bill?.last ?? missed?.last ?? from - 1) } : { next };
+  const rest = { ...(missed !== undefined && { missed }), ...followed };
   const first = bill === undefined ? undefined : periodOf(plan, bill.first);
   if (bill === undefined || first === undefined) {
     const over = next === undefined && lastPaid !== undefined ? paidUntil(plan, lastPaid) : undefined;
@@ -96,6 +110,11 @@ export function planBilling(call: PlanBillingCall): PlannedBilling {
   const endsAt = next?.dueAt ?? Math.max(periodEndsAt(plan, bill.last), now + DAY_MS);
   const context = contextOf({ plan, dunning, endsAt, now });
   return { bill: { period: bill.first, date: first.date, endsAt, ...openPeriod(previous, context) }, ...rest };
+}
+
+function afterLast(plan: BillingPlan, last: number): Period {
+  const period = last + 1;
+  return { period, date: startOf(plan, period), dueAt: periodEndsAt(plan, last) };
 }
 
 /** As if it was asked again when `next` is due. */

@@ -48,6 +48,8 @@ export interface PlanBillingCall {
   /** Last paid period. */
   lastPaid: number | undefined;
   businessUnit?: string;
+  /** A run that a reset has made asks. */
+  afterReset?: true;
 }
 export interface PlannedBill {
   period: number;
@@ -65,10 +67,14 @@ export interface PlannedBilling {
   ahead?: { bill: PlannedBill; next?: Period };
   /** Set if no period follows: when the last paid period ends. */
   endsAt?: number;
+  /** Set if no period follows: what would come after the plan's last one, paid or not. */
+  after?: Period;
   /** Its business unit has endpoints for notifications. */
   notifies?: true;
   /** How often its business unit and the card schemes let a declined card be tried. */
   cardCaps?: CardCap[];
+  /** As in the call: the history of what is asked for next must not depend on which run replays this answer. */
+  afterReset?: true;
 }
 
 export interface ClassifyAttemptCall {
@@ -102,11 +108,14 @@ export interface ChangePlanCall {
   now: number;
   interval: BillingPlan['interval'] | undefined;
   billAt: string | undefined;
+  afterReset?: true;
 }
 /** `first`: the first period under the new plan; undefined if the plan has no period left that is not due. */
 export interface ChangedPlan {
   plan: BillingPlan;
   first?: Period;
+  /** As in {@link PlannedBilling}. */
+  afterReset?: true;
 }
 
 /** When a subscription bills. Plain data: passed from run to run. */

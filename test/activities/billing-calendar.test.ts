@@ -43,7 +43,8 @@ describe('what a subscription is told to bill', () => {
     const resumed = { at: DUE[0] - 2, policy: 'billAll' } as const;
     expect(planBilling(call({ now: DUE[0] - 1, resumed })).ahead).toEqual(ahead);
     const last = { plan: { ...PLAN, periods: 1 } };
-    expect(planBilling(call({ ...last, now: DUE[0] - 1 })).ahead).toEqual(planBilling(call({ ...last, now: DUE[0] })));
+    const { after: _after, ...then } = planBilling(call({ ...last, now: DUE[0] }));
+    expect(planBilling(call({ ...last, now: DUE[0] - 1 })).ahead).toEqual(then);
     const held = { previous: { declines: 2, faults: 0, hold: 'card' } } as const;
     expect(planBilling(call({ ...held, now: DUE[0] - 1 })).ahead).toEqual(planBilling(call({ ...held, now: DUE[0] })));
   });
@@ -84,12 +85,14 @@ describe('what a subscription is told to bill', () => {
 
   test('is nothing after the last period, which ends as if another one came; what was not paid for ends nothing', () => {
     const plan = { ...PLAN, periods: 3 };
-    expect(planBilling(call({ plan, from: 4, now: DUE[2], lastPaid: 3 }))).toEqual({ endsAt: DUE[3] });
-    expect(planBilling(call({ plan, from: 4, now: DUE[2], lastPaid: 2 }))).toEqual({ endsAt: DUE[2] });
-    expect(planBilling(call({ plan, from: 4, now: DUE[2] }))).toEqual({});
+    const after = { period: 4, date: '2027-04-30', dueAt: DUE[3] };
+    expect(planBilling(call({ plan, from: 4, now: DUE[2], lastPaid: 3 }))).toEqual({ endsAt: DUE[3], after });
+    expect(planBilling(call({ plan, from: 4, now: DUE[2], lastPaid: 2 }))).toEqual({ endsAt: DUE[2], after });
+    expect(planBilling(call({ plan, from: 4, now: DUE[2] }))).toEqual({ after });
+    expect(planBilling(call({ plan, from: 1, now: DUE[2], policy: 'billAll' })).after).toEqual(after);
     const interval = { every: 1, unit: 'day' } as const;
     const { plan: changed } = changePlan({ plan, from: 3, now: DUE[1], interval, billAt: undefined });
-    expect(planBilling(call({ plan: changed, from: 4, now: DUE[2], lastPaid: 1 }))).toEqual({});
+    expect(planBilling(call({ plan: changed, from: 4, now: DUE[2], lastPaid: 1 }))).not.toHaveProperty('endsAt');
   });
 
   test('waits behind a payment of the period before of which nobody knows what it did', () => {

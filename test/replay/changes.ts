@@ -69,6 +69,11 @@ export const CHANGED_EVERYWHERE: readonly (Pick<Change, 'path' | 'now' | 'why'> 
     now: 'default',
     why: 'The calendar says whether the unit has endpoints to be told, and how often it lets a declined card be tried.',
   },
+  {
+    path: 'input[0].afterReset',
+    now: true,
+    why: 'The calendar says whether a run that a reset has made asks: each run decides by its answer.',
+  },
   ...['atDeadline', 'toReauthorize'].map((told) => ({
     path: `input[0].${told}`,
     now: true,

@@ -3,12 +3,12 @@ import type { Period, PlannedBilling } from '../../src/contract/billing-activiti
 import type { SubscriptionEnded } from '../../src/contract/subscription-commands.js';
 import { isHandedOver } from '../kit/outbox.js';
 import { planned, openAhead } from './calendar.js';
-import { attempt, closeBill, collectBill, commandBefore } from './collect-bill.js';
+import { attempt, closeBill, collectBill, commandBefore, giveUp } from './collect-bill.js';
 import { answer, executeCommands, resumeInTime } from './execute-command.js';
-import { isStarted } from './is-started.js';
+import { isBilledBeforeReset, isStarted } from './is-started.js';
 import { canMoveOn } from './move-on.js';
 import { giveNotice, noticeAt } from './notices.js';
-import { closeMissed, openBill } from './open-bill.js';
+import { closeMissed, makesPayment, openBill } from './open-bill.js';
 import { doubtOf, show, presentAnswer, endedOutcome } from './show.js';
 import type { Billing } from './state.js';
 import { tellOf } from './tell.js';
@@ -85,8 +85,8 @@ async function whilePaused(flow: Billing): Promise<BillingEnd | undefined> {
   show(flow, { status: 'paused', waitingFor: 'command', dueAt: until ?? null, needsOperator: doubtOf(flow) });
   const ends = flow.cancelAtPeriodEnd === true && flow.open?.step.do !== 'block';
   const due = ends ? await planned(flow) : undefined;
-  if (due !== undefined && isPeriodOver(flow, due)) return atPeriodEnd(flow);
-  const over = due?.next?.dueAt ?? due?.endsAt;
+  if (due !== undefined && isPeriodOver(flow, due)) return await atPeriodEnd(flow);
+  const over = due === undefined ? undefined : ((flow.cancelFrom ?? due.next)?.dueAt ?? due.endsAt);
   const isPauseFirst = until !== undefined && until < (over ?? Number.POSITIVE_INFINITY);
   await commandBefore(
     flow,
@@ -97,12 +97,12 @@ async function whilePaused(flow: Billing): Promise<BillingEnd | undefined> {
 }
 
 /** Whether the period is over in which the cancel came. */
-function isPeriodOver({ cancelFrom, paused }: Billing, due: PlannedBilling): boolean {
+function isPeriodOver({ cancelFrom, open }: Billing, due: PlannedBilling): boolean {
+  // That period is not known: after a reset, or carried from code that did not note it.
+  if (cancelFrom === undefined) return isPlanOver(due) || isAnyDue(due);
   // By other rules of its time zone the first period that is left unbilled may be due earlier.
-  if (cancelFrom != null) return Date.now() >= cancelFrom.dueAt || (due.bill?.period ?? 0) >= cancelFrom.period;
-  // That period is not known: after a reset, or carried from code that did not note it. Or it is paused in the plan's last.
-  const endsWithDue = cancelFrom === undefined || paused !== undefined;
-  return isPlanOver(due) || (endsWithDue && isAnyDue(due));
+  if (Date.now() >= cancelFrom.dueAt || (due.bill?.period ?? 0) >= cancelFrom.period) return true;
+  return open === undefined && isPlanOver(due);
 }
 
 function isAnyDue({ bill, missed }: PlannedBilling): boolean {
@@ -114,10 +114,27 @@ function isPlanOver(due: PlannedBilling): boolean {
 }
 
 /** Nothing is billed after the end that was promised: what was due before it, and waited too long, is missed. */
-function atPeriodEnd(flow: Billing): BillingEnd {
+async function atPeriodEnd(flow: Billing): Promise<BillingEnd> {
   const last = (flow.cancelFrom?.period ?? 0) - 1;
+  if (flow.afterReset === true) await followBilled(flow, last);
   if (last >= flow.next) closeMissed(flow, { first: flow.next, last });
   return AT_PERIOD_END;
+}
+
+/** What the run before a reset has billed up to the period `last` is followed to its end, and is not missed. */
+async function followBilled(flow: Billing, last: number): Promise<void> {
+  for (let period = flow.next; period <= last && flow.open === undefined; period += 1) {
+    if (!(await isBilledBeforeReset(flow, period))) continue;
+    if (period > flow.next) closeMissed(flow, { first: flow.next, last: period - 1 });
+    await followUnknown(flow);
+    closeUnpaid(flow);
+  }
+}
+
+/** The last of its tries was made, as far as it is known what that has done. */
+function closeUnpaid(flow: Billing): void {
+  const { open } = flow;
+  if (open !== undefined && open.step.do !== 'block') giveUp(flow, open, 'continue');
 }
 
 /** `billNow` is answered with how its attempt ended. */
@@ -132,7 +149,7 @@ function answerBilling(flow: Billing): void {
 /** Waits for the next bill and opens it. Returns the end if there is none. */
 async function untilNextBill(flow: Billing): Promise<BillingEnd | undefined> {
   const due = await planned(flow);
-  if (flow.cancelAtPeriodEnd === true && isPeriodOver(flow, due)) return atPeriodEnd(flow);
+  if (flow.cancelAtPeriodEnd === true && isPeriodOver(flow, due)) return await atPeriodEnd(flow);
   if (due.missed !== undefined) closeMissed(flow, due.missed);
   if (due.bill !== undefined) {
     await openBill(flow, due.bill, due.next);
@@ -145,15 +162,17 @@ async function untilNextBill(flow: Billing): Promise<BillingEnd | undefined> {
   flow.upcoming = due.next;
   flow.endsAt = due.endsAt;
   if (isPlanOver(due) || (due.next === undefined && due.missed !== undefined)) return COMPLETED;
-  const dueAt = due.next?.dueAt ?? due.endsAt;
+  const dueAt = due.next?.dueAt ?? flow.cancelFrom?.dueAt ?? due.endsAt;
   show(flow, { status: 'active', waitingFor: 'period', dueAt: dueAt ?? null });
   if (await untilNotice(flow, due.next)) return undefined;
   const what = due.next === undefined ? 'the last period is over' : `period ${due.next.period} is due`;
   const isWoken = await commandBefore(flow, dueAt, `Until ${what}`);
   // A command that came with the timer goes first, and may change the bill.
   const isAsPlanned = !isWoken && flow.queue.length === 0 && !flow.isCancelled() && flow.cancelAtPeriodEnd !== true;
-  if (isAsPlanned && due.ahead !== undefined && isInTime(due.next))
-    await openBill(flow, due.ahead.bill, due.ahead.next);
+  const { ahead } = due;
+  // What makes no payment is opened by an answer of this run: it says whether a reset has made the run.
+  if (isAsPlanned && ahead !== undefined && isInTime(due.next) && makesPayment(flow, ahead.bill.period))
+    await openBill(flow, ahead.bill, ahead.next);
   return undefined;
 }
 

@@ -2,7 +2,6 @@ import type {
   AttemptResult,
   ChangedPlan,
   DunningDecision,
-  Period,
   PlannedBilling,
 } from '../../src/contract/billing-activities.js';
 import type { ChangePlan } from '../../src/contract/subscription-commands.js';
@@ -11,6 +10,7 @@ import { MISSED_PERIODS_DEFAULT, collectedUntil } from '../../src/domain/billing
 import { afterSuccess, inDoubt, NOTHING_TRIED } from '../../src/domain/dunning.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { noteWanted } from '../kit/outbox.js';
+import { inResetRun } from '../kit/start-guard.js';
 import { calendar } from '../policies.js';
 import { type Billing, type OpenPeriod, amountOf } from './state.js';
 
@@ -18,7 +18,12 @@ import { type Billing, type OpenPeriod, amountOf } from './state.js';
 export async function planned(flow: Billing, now = Date.now()): Promise<PlannedBilling> {
   const { cancelFrom } = flow;
   // What a cancel leaves unbilled is never due, however late it is.
-  return await planFrom(flow, flow.next, cancelFrom == null ? now : Math.min(now, cancelFrom.dueAt - 1));
+  return await planFrom(flow, flow.next, cancelFrom === undefined ? now : Math.min(now, cancelFrom.dueAt - 1));
+}
+
+/** When the next period is due (epoch ms), if that is to come: what a cancel leaves unbilled may be due already. */
+export function nextDueAfter({ upcoming }: Billing, now: number): number | undefined {
+  return upcoming !== undefined && upcoming.dueAt > now ? upcoming.dueAt : undefined;
 }
 
 /** Each metered period has an amount of its own, and none is lost because one before it has waited or is past due. */
@@ -26,10 +31,10 @@ export function missedPolicyOf({ input }: Pick<Billing, 'input'>): MissedPeriods
   return input.missedPeriods ?? (input.metered === true ? 'billAll' : MISSED_PERIODS_DEFAULT);
 }
 
-/** Day and time of a period that is neither billed nor open, due or not; undefined after the plan's end. */
-export async function periodAhead(flow: Billing, period: number): Promise<Period | undefined> {
+/** `next`: a period that is neither billed nor open, due or not; undefined after the plan's end. */
+export async function periodAhead(flow: Billing, period: number): Promise<Pick<PlannedBilling, 'next' | 'afterReset'>> {
   // Before all periods nothing is due, so `next` is the period itself.
-  return (await planFrom(flow, period, BEFORE_ALL)).next;
+  return await planFrom(flow, period, BEFORE_ALL);
 }
 const BEFORE_ALL = -86_400_000 * 365;
 
@@ -41,10 +46,20 @@ async function planFrom(flow: Billing, from: number, now: number): Promise<Plann
   const resumed = resumeWith === undefined ? {} : { resumed: { ...pause, policy: resumeWith } };
   const lastPaid = lastPaidOf(flow);
   const { businessUnit } = flow;
-  const call = { plan, from, now, policy, ...resumed, dunning, previous, lastPaid, businessUnit };
-  const answer = await asked(flow, () => calendar.planBilling(call));
+  const call = { plan, from, now, policy, ...resumed, dunning, previous, lastPaid, businessUnit, ...askedBy() };
+  const answer = noteReset(flow, await asked(flow, () => calendar.planBilling(call)));
   noteWanted(flow, answer);
   noteCaps(flow, answer);
+  return answer;
+}
+
+function askedBy(): { afterReset?: true } {
+  return inResetRun() ? { afterReset: true } : {};
+}
+
+/** An answer that was recorded before the reset does not have it, so that each run decides by it as the one before did. */
+function noteReset<Answer extends { afterReset?: true }>(flow: Billing, answer: Answer): Answer {
+  if (answer.afterReset === true) flow.afterReset = true;
   return answer;
 }
 
@@ -92,7 +107,8 @@ export async function resumed(
 export async function changedPlan(flow: Billing, { interval, billAt }: ChangePlan): Promise<ChangedPlan> {
   const { plan, next: from } = flow;
   const now = Date.now();
-  return await asked(flow, () => calendar.changePlan({ plan, from, now, interval, billAt }));
+  const call = { plan, from, now, interval, billAt, ...askedBy() };
+  return noteReset(flow, await asked(flow, () => calendar.changePlan(call)));
 }
 
 /** Why nothing could be sent to the address. */
@@ -114,7 +130,7 @@ async function asked<Answer>(flow: Billing, call: () => Promise<Answer>): Promis
 /** Opens the next period, due or not; undefined if the plan ends before it. */
 export async function openAhead(flow: Billing): Promise<OpenPeriod | undefined> {
   const { next: period } = flow;
-  const ahead = await periodAhead(flow, period);
+  const { next: ahead } = await periodAhead(flow, period);
   if (ahead === undefined) return undefined;
   const now = Date.now();
   const nextDueAt = ahead.dueAt < now ? (await planned(flow)).next?.dueAt : undefined;

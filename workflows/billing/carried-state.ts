@@ -48,7 +48,7 @@ export const KEPT_BILLS = 400;
 const KEPT_COMMANDS = 100;
 
 /** Commands are redelivered then, however long ago they were given. */
-export function isAfterReset(flow: Billing): boolean {
+function isAfterReset(flow: Billing): boolean {
   return flow.afterReset === true || inResetRun();
 }
 
@@ -69,7 +69,8 @@ export function carriedOf(flow: Billing): Carried {
     ...(paused !== undefined && { paused }),
     ...(resumeWith !== undefined && { resumeWith, ...(resumedAt !== undefined && { resumedAt }) }),
     ...(flow.billAllUntil !== undefined && { billAllUntil: flow.billAllUntil }),
-    ...(cancelAtPeriodEnd !== undefined && { cancelAtPeriodEnd, cancelFrom: flow.cancelFrom }),
+    ...(cancelAtPeriodEnd !== undefined && { cancelAtPeriodEnd }),
+    ...(flow.cancelFrom !== undefined && { cancelFrom: flow.cancelFrom }),
     ...(flow.terms !== undefined && { terms: flow.terms }),
     ...(left !== undefined && { left }),
     ...withDeclinedTries(flow),

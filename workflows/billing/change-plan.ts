@@ -12,8 +12,7 @@ import {
 import { startOf, withEnd } from '../../src/domain/billing-calendar.js';
 import { dunningPolicyOf, givenUp } from '../../src/domain/dunning.js';
 import { keepDays } from './bills.js';
-import { changedPlan, notifyFaults, periodAhead, planned } from './calendar.js';
-import { inResetRun } from '../kit/start-guard.js';
+import { changedPlan, nextDueAfter, notifyFaults, periodAhead, planned } from './calendar.js';
 import { isBilledBeforeReset } from './is-started.js';
 import { giveAmount } from './open-bill.js';
 import { presentAnswer } from './show.js';
@@ -22,10 +21,10 @@ import { type Billing, type CommandAnswer, type OpenPeriod, type Refusal, schedu
 /** What is already due is billed under the terms at which it came due, however late that is. */
 export async function changePlan(flow: Billing, request: ChangePlan): Promise<CommandAnswer> {
   if (flow.cancelAtPeriodEnd === true) return { refusal: 'it is cancelled at the end of the present period' };
-  const { plan, first } = await changedPlan(flow, request);
+  const { plan, first, afterReset } = await changedPlan(flow, request);
   if (first === undefined) return { refusal: 'no period is left to change: the plan ends before the next one' };
   // Given again by a reset, it holds from the period that it named: what was due by then has the amount of then.
-  const from = inResetRun() ? 1 : first.period;
+  const from = afterReset === true ? 1 : first.period;
   const faults = amountFaults(scheduleOf(flow), request, first, from);
   if (faults.length > 0) return invalid(faults.join('; '));
   keepDays(flow);
@@ -43,9 +42,9 @@ export async function changePlan(flow: Billing, request: ChangePlan): Promise<Co
 export async function skipPeriod(flow: Billing, request: SkipPeriod): Promise<Refusal | undefined> {
   const { period, undo } = request;
   const isAhead = undo !== true && period >= flow.next && period <= flow.next + MOST_AHEAD;
-  const at = isAhead ? await periodAhead(flow, period) : undefined;
+  const { next: at, afterReset } = isAhead ? await periodAhead(flow, period) : {};
   // Given again by a reset, it was in time before.
-  const now = inResetRun() ? Number.NEGATIVE_INFINITY : Date.now();
+  const now = afterReset === true ? Number.NEGATIVE_INFINITY : Date.now();
   const refusal = skipFault(scheduleOf(flow), request, at, now);
   if (refusal !== undefined) return { refusal };
   if (isAhead && (await isBilledBeforeReset(flow, period)))
@@ -62,7 +61,7 @@ export async function setAmount(flow: Billing, request: SetAmount): Promise<Refu
   if (open?.period === period && open.amountAwaited !== undefined) {
     flow.upcoming = (await planned(flow)).next;
     // Its retries have as much time as those of any late bill, and so has a wait for another card.
-    open.endsAt = Math.max(open.endsAt, flow.upcoming?.dueAt ?? Date.now() + DAY_MS);
+    open.endsAt = Math.max(open.endsAt, nextDueAfter(flow, Date.now()) ?? Date.now() + DAY_MS);
     open.step = waitedWith(open, Date.now() - open.amountAwaited);
     giveAmount(flow, open, amount);
     return undefined;

@@ -77,9 +77,13 @@ async function untilAmount(flow: Billing, { period }: OpenPeriod, since: number)
   await commandBefore(flow, isLate ? undefined : askAt, 'Until its amount is given');
 }
 
-/** An outage lasted until the next period, whose bill follows at once: two bills at a time only with `billAll`. */
+/**
+ * An outage lasted until the next period, whose bill follows at once: two bills at a time only with `billAll`. After the
+ * end that a cancel was promised nothing is tried again.
+ */
 function isOverdue(flow: Billing, { endsAt }: OpenPeriod, now: number): boolean {
-  return now >= endsAt && missedPolicyOf(flow) !== 'billAll';
+  const isCancelled = flow.cancelFrom !== undefined && now >= flow.cancelFrom.dueAt;
+  return now >= endsAt && (isCancelled || missedPolicyOf(flow) !== 'billAll');
 }
 
 /** ms by which the step is late because no worker was running; up to an hour counts as 0. */
@@ -124,7 +128,7 @@ export function closeBill(flow: Billing, open: OpenPeriod): void {
   flow.closedOne = true;
 }
 
-function giveUp(
+export function giveUp(
   flow: Billing,
   open: OpenPeriod,
   effect: 'cancel' | 'pause' | 'continue',

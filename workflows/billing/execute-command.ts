@@ -1,13 +1,11 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
-import type { Period } from '../../src/contract/billing-activities.js';
 import { canonical } from '../../src/contract/idempotency.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { ChangeCard, Pause, Resume } from '../../src/contract/subscription-commands.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
-import { planned, resumed } from './calendar.js';
+import { nextDueAfter, planned, resumed } from './calendar.js';
 import { changePlan, changeTerms, setAmount, skipPeriod } from './change-plan.js';
-import { isAfterReset } from './carried-state.js';
 import { useNewCard } from './classify-attempt.js';
 import { billNow, refundPeriod, settle } from './execute-on-bill.js';
 import { refresh, presentAnswer } from './show.js';
@@ -145,7 +143,7 @@ type Paused = NonNullable<Billing['paused']>;
 /** Extends the open bill by the time of the pause: it is not given up because nobody could act. */
 async function goOnWith(flow: Billing, open: OpenPeriod, { since, countedUntil }: Paused): Promise<void> {
   const now = Date.now();
-  open.endsAt = Math.max(open.endsAt, flow.upcoming?.dueAt ?? open.endsAt + now - since);
+  open.endsAt = Math.max(open.endsAt, nextDueAfter(flow, now) ?? open.endsAt + now - since);
   // A payment under way may have been declined only during the pause. While one is under way, its end counts the time.
   const from = flow.attempting ? now : (countedUntil ?? Math.max(since, open.state.firstDeclinedAt ?? 0));
   // The pause counts as such, and not once more as time in doubt.
@@ -191,7 +189,7 @@ function notOnFile({ cause }: ActivityFailure): Refusal {
 
 async function cancel(
   flow: Billing,
-  { request, at = Date.now() }: SubscriptionCommand & { name: 'cancel' },
+  { request, at }: SubscriptionCommand & { name: 'cancel' },
 ): Promise<Ends | Refusal | undefined> {
   if (request.when === 'undo') {
     if (flow.cancelAtPeriodEnd !== true) return { refusal: 'no cancel at the end of a period stands' };
@@ -200,19 +198,13 @@ async function cancel(
     return undefined;
   }
   if (request.when === 'now') return { cancelled: request.why ?? 'by command' };
-  // After a reset nobody knows in which period it was given: it ends before anything else is billed.
-  if (flow.cancelFrom === undefined && !isAfterReset(flow)) flow.cancelFrom = await firstNotDue(flow, at);
+  if (flow.cancelFrom === undefined && at !== undefined) {
+    // As of when it was accepted: what has come due since is not billed either.
+    const { next, after, afterReset } = await planned(flow, at);
+    // Given again by a reset, nobody knows in which period it was given: it ends before anything else is billed.
+    const first = next ?? after;
+    if (afterReset !== true && first !== undefined) flow.cancelFrom = first;
+  }
   flow.cancelAtPeriodEnd = true;
   return undefined;
-}
-
-/** @param at epoch ms: when the command was accepted; what has come due since is not billed either */
-async function firstNotDue(flow: Billing, at: number): Promise<Period | null> {
-  const { upcoming, endsAt } = flow;
-  if (at === Date.now()) {
-    if (upcoming === undefined && endsAt !== undefined) return null;
-    // What was foreseen before a pause or a long attempt may be due by now.
-    if (upcoming !== undefined && upcoming.dueAt > at) return upcoming;
-  }
-  return (await planned(flow, at)).next ?? null;
 }

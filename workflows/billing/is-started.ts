@@ -1,17 +1,14 @@
 import { attemptReference, paymentWorkflowId } from '../../src/contract/names.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
-import { inResetRun } from '../kit/start-guard.js';
 import { billing } from '../policies.js';
 import type { Billing, OpenPeriod } from './state.js';
 
-/** Some run was made by a reset: commands are given again, later than they were, and what they did may be there. */
-function wasReset({ afterReset }: Billing): boolean {
-  return afterReset === true || inResetRun();
-}
-
-/** Whether its first payment was started by an earlier run of a subscription that was reset. */
+/**
+ * Whether its first payment was started by an earlier run of a subscription that was reset: commands are given again,
+ * later than they were, and what they did may be there.
+ */
 export async function isBilledBeforeReset(flow: Billing, period: number): Promise<boolean> {
-  return wasReset(flow) && (await isTried(flow, { period, attempts: 0 }));
+  return flow.afterReset === true && (await isTried(flow, { period, attempts: 0 }));
 }
 
 /** Whether the payment that would be tried next was already started. */

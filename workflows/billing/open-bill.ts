@@ -8,10 +8,10 @@ import { askForCard, tellOf } from './tell.js';
 export async function openBill(flow: Billing, bill: PlannedBill, next: Period | undefined): Promise<void> {
   const { period, date, endsAt, state, step } = bill;
   const known = amountOf(flow, period);
-  const isSkipped = flow.skipped?.includes(period) === true;
+  const isSkipped = skips(flow, period);
   const open: OpenPeriod = { period, date, endsAt, state, step, amount: known ?? 0, attempts: 0 };
   // After a reset a command may be missing by which it was billed before: then its payment is followed, and not denied.
-  const isBilled = (isSkipped || known === undefined || known === 0) && (await isBilledBeforeReset(flow, period));
+  const isBilled = !makesPayment(flow, period) && (await isBilledBeforeReset(flow, period));
   flow.open = open;
   flow.next = period + 1;
   flow.upcoming = next;
@@ -20,6 +20,15 @@ export async function openBill(flow: Billing, bill: PlannedBill, next: Period | 
   else if (known === 0) billNothing(flow, open);
   else if (known === undefined) awaitAmount(flow, open);
   else askIfNeeded(flow, open);
+}
+
+/** Whether its bill, once it is open, is paid for. */
+export function makesPayment(flow: Billing, period: number): boolean {
+  return !skips(flow, period) && (amountOf(flow, period) ?? 0) > 0;
+}
+
+function skips({ skipped }: Billing, period: number): boolean {
+  return skipped?.includes(period) === true;
 }
 
 /** The amount of an open bill that was awaited. */

@@ -139,8 +139,8 @@ export interface Carried {
   /** See `Resumed.allUntil`. */
   billAllUntil?: number;
   cancelAtPeriodEnd?: true;
-  /** The first period that it leaves unbilled; null if it came in the plan's last one, undefined if that is not known. */
-  cancelFrom?: Period | null;
+  /** The first period that it leaves unbilled, in the plan or after its last one; undefined if that is not known. */
+  cancelFrom?: Period;
   /** What commands have changed of the input, besides card and plan. */
   terms?: Terms;
   /** The state in which the previous bill was closed. */

@@ -120,6 +120,18 @@ describe('a metered subscription', () => {
     await flow.command('cancel', { when: 'now' });
   });
 
+  test('has a day to be tried again where its amount came after the end of a cancelled subscription', async () => {
+    const { flow, reach, tried, set } = await metered({}, { '1.1': NO_FUNDS });
+    await reach(1);
+    await flow.command('cancel', { when: 'periodEnd' });
+    await reach(9);
+    await set(1, 300);
+    await flow.worksOn();
+    expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'retry' });
+    expect(await flow.ended()).toMatchObject({ status: 'cancelled', billedPeriods: 1 });
+    expect(await tried()).toEqual(['1.1 day 9 Failed 300 EUR', '1.2 day 10 Succeed 300 EUR']);
+  });
+
   test('has a day for another card where its amount came after that time was over', async () => {
     const dunning = { onGivenUp: 'continue' as const };
     const { flow, input, reach, tried, set } = await metered({ periods: 2, dunning }, { '1.1': STOLEN });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { declinedFor, inRome, later } from '../../support/subscriptions.js';
+import { declinedFor, later } from '../../support/subscriptions.js';
 import { failsWith, sharedTime } from './context.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
@@ -163,66 +163,5 @@ describe('an answer shows the next bill as it will be', () => {
     expect((await flow.command('cancel', { when: 'periodEnd' })).nextBill).toBeUndefined();
     expect(await flow.explain()).not.toContain('period 2 is billed');
     expect(await flow.ended()).not.toHaveProperty('nextBill');
-  });
-});
-
-describe('a cancel at the end of the period over bills that are left', () => {
-  const PENDS = { '1.1': { status: 'Pending' } } as const;
-  const paidOn = (...days: number[]) => days.map((day) => `${day / 7 + 1}.1 day ${day} Succeed 6000 EUR`);
-
-  test.each([
-    ['billAll', { missedPeriods: 'billAll' }, ['2.1 day 17', '3.1 day 17'], 0],
-    ['billAll in the last period', { missedPeriods: 'billAll', periods: 3 }, ['2.1 day 17', '3.1 day 17'], 0],
-    ['billLatest', {}, ['3.1 day 17'], 1],
-  ] as const)('bills them as %s says, and ends when it said', async (_name, input, bills, missedPeriods) => {
-    const { flow, reach, tried, complete, ...of } = await weekly(input, PENDS);
-    await reach(16);
-    const { endsAt } = await flow.command('cancel', { when: 'periodEnd' });
-    await reach(17, 9);
-    await complete('1.1', { status: 'Succeed' });
-    await reach(20);
-    expect(await tried()).toEqual([...paidOn(0), ...bills.map((bill) => `${bill} Succeed 6000 EUR`)]);
-    const { endedAt, ...end } = await flow.ended();
-    expect(end).toMatchObject({ status: 'cancelled', billedPeriods: 1 + bills.length, missedPeriods });
-    const overAt = inRome(later(of.input.anchor, 21));
-    expect(Date.parse(endedAt)).toEqual(expect.closeTo(overAt, -5));
-    // In the last period it is known only when that is paid.
-    if (!('periods' in input)) expect(endsAt).toBe(new Date(overAt).toISOString());
-  });
-
-  test('bills none of them after the end that it said, and counts them as missed', async () => {
-    const { flow, reach, tried, complete } = await weekly({ missedPeriods: 'billAll' }, PENDS);
-    await reach(16);
-    await flow.command('cancel', { when: 'periodEnd' });
-    await reach(25);
-    // Again, it is no cancel of a later period.
-    await flow.command('cancel', { when: 'periodEnd', commandId: 'again' });
-    await complete('1.1', { status: 'Succeed' });
-    expect(await flow.ended()).toMatchObject({ status: 'cancelled', billedPeriods: 1, missedPeriods: 2 });
-    expect(await tried()).toEqual(paidOn(0));
-  });
-
-  test('lets a pause of weeks end it when it said, unless it is resumed or undone', async () => {
-    const [left, resumed, undone] = [await weekly(), await weekly(), await weekly()];
-    for (const { flow, reach } of [left, resumed, undone]) {
-      await reach(1);
-      await flow.command('pause');
-    }
-    await left.reach(16);
-    const at = new Date(inRome(later(left.input.anchor, 21))).toISOString();
-    for (const { flow } of [left, resumed, undone])
-      expect(await flow.command('cancel', { when: 'periodEnd' })).toMatchObject({ status: 'paused', endsAt: at });
-    await resumed.flow.command('resume', { missedPeriods: 'billLatest' });
-    await undone.flow.command('cancel', { when: 'undo' });
-    await undone.flow.command('resume');
-    await undone.reach(22);
-    expect(await left.flow.ended()).toMatchObject({ billedPeriods: 1, missedPeriods: 2 });
-    expect(await resumed.flow.ended()).toMatchObject({ status: 'cancelled', billedPeriods: 2, missedPeriods: 1 });
-    expect([await left.tried(), await resumed.tried(), await undone.tried()]).toEqual([
-      paidOn(0),
-      [...paidOn(0), '3.1 day 16 Succeed 6000 EUR'],
-      paidOn(0, 21),
-    ]);
-    await undone.flow.command('cancel', { when: 'now' });
   });
 });
