@@ -1,7 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type {
   BillingActivities,
-  BillingPlan,
   ClassifyAttemptCall,
   DunningDecision,
   Period,
@@ -22,7 +21,7 @@ import {
   periodOf,
   periodsDue,
   periodsDueAfter,
-  startOf,
+  periodAfterLast,
 } from '../src/domain/billing-calendar.js';
 import { changePlan } from '../src/domain/changed-plan.js';
 import { capsOf } from '../src/domain/card-tries.js';
@@ -99,7 +98,7 @@ export function planBilling(call: PlanBillingCall): PlannedBilling {
   const { plan, from, now, policy, resumed, dunning, previous, lastPaid } = call;
   const { bill, missed, next } =
     resumed === undefined ? periodsDue(plan, from, now, policy) : periodsDueAfter(resumed, plan, from, now, policy);
-  const followed = next === undefined ? { after: afterLast(plan, bill?.last ?? missed?.last ?? from - 1) } : { next };
+  const followed = next === undefined ? { after: periodAfterLast(plan, from) } : { next };
   const rest = { ...(missed !== undefined && { missed }), ...followed };
   const first = bill === undefined ? undefined : periodOf(plan, bill.first);
   if (bill === undefined || first === undefined) {
@@ -110,11 +109,6 @@ export function planBilling(call: PlanBillingCall): PlannedBilling {
   const endsAt = next?.dueAt ?? Math.max(periodEndsAt(plan, bill.last), now + DAY_MS);
   const context = contextOf({ plan, dunning, endsAt, now });
   return { bill: { period: bill.first, date: first.date, endsAt, ...openPeriod(previous, context) }, ...rest };
-}
-
-function afterLast(plan: BillingPlan, last: number): Period {
-  const period = last + 1;
-  return { period, date: startOf(plan, period), dueAt: periodEndsAt(plan, last) };
 }
 
 /** As if it was asked again when `next` is due. */

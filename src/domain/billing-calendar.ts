@@ -181,6 +181,12 @@ function firstToBill(from: number, last: Period, now: number, policy: MissedPeri
   return now - last.dueAt <= ON_TIME_MS ? last.period : last.period + 1;
 }
 
+/** What would come after the plan's last period if it went on. For a plan that ends; `from` is not billed yet. */
+export function periodAfterLast(plan: BillingPlan, from: number): Period {
+  const last = latestDue(plan, from, Number.POSITIVE_INFINITY)?.period ?? from - 1;
+  return { period: last + 1, date: startOf(plan, last + 1), dueAt: periodEndsAt(plan, last) };
+}
+
 /** Due times never decrease, so an exponential search needs a few dozen steps even for years of daily periods. */
 function latestDue(plan: BillingPlan, from: number, now: number): Period | undefined {
   const dueBy = (n: number): Period | undefined => {

@@ -69,6 +69,7 @@ function isSettled({ open, paused }: Billing): boolean {
 
 /** The subscription does not end while a payment that it doesn't know of is under way. */
 async function ending(flow: Billing, { status, reason }: BillingEnd): Promise<RunEnd> {
+  takeNoMore(flow, reason);
   await followUnknown(flow);
   const { open } = flow;
   return { status, reason: open?.step.do === 'block' ? `${reason}; ${open.doubt}` : reason };
@@ -117,18 +118,35 @@ function isPlanOver(due: PlannedBilling): boolean {
 async function atPeriodEnd(flow: Billing): Promise<BillingEnd> {
   const last = (flow.cancelFrom?.period ?? 0) - 1;
   if (flow.afterReset === true) await followBilled(flow, last);
-  if (last >= flow.next) closeMissed(flow, { first: flow.next, last });
-  return AT_PERIOD_END;
+  if (last < flow.next) return AT_PERIOD_END;
+  if (flow.afterReset !== true || flow.open?.step.do !== 'block') {
+    closeMissed(flow, { first: flow.next, last });
+    return AT_PERIOD_END;
+  }
+  // The run before the reset may have billed them.
+  const unread = `nobody has looked what became of its periods from ${flow.next} to ${last}`;
+  return { ...AT_PERIOD_END, reason: `${AT_PERIOD_END.reason}; ${unread}` };
 }
 
-/** What the run before a reset has billed up to the period `last` is followed to its end, and is not missed. */
+/**
+ * What the run before a reset has billed up to the period `last` is followed to its end, and is not missed. A payment of
+ * which nobody knows what it did ends this.
+ */
 async function followBilled(flow: Billing, last: number): Promise<void> {
-  for (let period = flow.next; period <= last && flow.open === undefined; period += 1) {
+  for (let period = flow.next; period <= last; period = Math.max(period + 1, flow.next)) {
     if (!(await isBilledBeforeReset(flow, period))) continue;
+    takeNoMore(flow, AT_PERIOD_END.reason);
+    if (flow.open !== undefined) await followUnknown(flow);
+    closeUnpaid(flow);
+    if (flow.open !== undefined) return;
     if (period > flow.next) closeMissed(flow, { first: flow.next, last: period - 1 });
     await followUnknown(flow);
-    closeUnpaid(flow);
   }
+}
+
+/** Commands that come while payments are followed are too late to change how it ends. */
+function takeNoMore(flow: Billing, reason: string): void {
+  flow.pendingEnd ??= { commands: [], cancelled: reason };
 }
 
 /** The last of its tries was made, as far as it is known what that has done. */

@@ -28,28 +28,35 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
   }
   switch (step.do) {
     case 'attempt':
+      if (isAfterCancel(flow, open, Date.now())) {
+        open.step = { do: 'giveUp', effect: 'continue' };
+        return undefined;
+      }
       keepToLimit(flow, open);
       // The run that continues this one makes the payment, under the same reference.
       if (open.step.do === 'attempt' && movesFor(flow, open)) return undefined;
       if (open.step.do === 'attempt') await attempt(flow, open);
       else if (open.step.do === 'wait') askForCard(flow, open, open.step);
       return undefined;
-    case 'retry':
+    case 'retry': {
+      const dueAt = notAfterCancel(flow, open, step.at);
       show(flow, {
         status: 'pastDue',
         waitingFor: step.after === 'brake' ? 'brake' : 'retry',
-        dueAt: step.at,
+        dueAt,
         needsOperator: doubtOf(flow),
       });
-      if (await commandBefore(flow, step.at, 'Until the next try of the bill')) return undefined;
+      if (await commandBefore(flow, dueAt, 'Until the next try of the bill')) return undefined;
       open.state = heldFor(open.state, lateness(step.at));
       open.step = isOverdue(flow, open, Date.now()) ? { do: 'giveUp', effect: 'continue' } : { do: 'attempt' };
       return undefined;
+    }
     case 'wait': {
+      const giveUpAt = notAfterCancel(flow, open, step.giveUpAt);
       const waitingFor = step.for === 'card' ? ('card' as const) : ('operator' as const);
-      show(flow, { status: 'pastDue', waitingFor, dueAt: step.giveUpAt, needsOperator: doubtOf(flow) });
-      if (await commandBefore(flow, step.giveUpAt, 'Until the bill is given up')) return undefined;
-      open.step = lateness(step.giveUpAt) > 0 ? afterOutage(flow, open, step) : endOfWait(flow, open, step);
+      show(flow, { status: 'pastDue', waitingFor, dueAt: giveUpAt, needsOperator: doubtOf(flow) });
+      if (await commandBefore(flow, giveUpAt, 'Until the bill is given up')) return undefined;
+      open.step = lateness(giveUpAt) > 0 ? afterOutage(flow, open, step) : endOfWait(flow, open, step);
       return undefined;
     }
     case 'block':
@@ -77,13 +84,19 @@ async function untilAmount(flow: Billing, { period }: OpenPeriod, since: number)
   await commandBefore(flow, isLate ? undefined : askAt, 'Until its amount is given');
 }
 
-/**
- * An outage lasted until the next period, whose bill follows at once: two bills at a time only with `billAll`. After the
- * end that a cancel was promised nothing is tried again.
- */
-function isOverdue(flow: Billing, { endsAt }: OpenPeriod, now: number): boolean {
-  const isCancelled = flow.cancelFrom !== undefined && now >= flow.cancelFrom.dueAt;
-  return now >= endsAt && (isCancelled || missedPolicyOf(flow) !== 'billAll');
+/** An outage lasted until the next period, whose bill follows at once: two bills at a time only with `billAll`. */
+function isOverdue(flow: Billing, open: OpenPeriod, now: number): boolean {
+  const isLast = open.amountIsLate === true || missedPolicyOf(flow) !== 'billAll';
+  return isAfterCancel(flow, open, now) || (now >= open.endsAt && isLast);
+}
+
+/** Whoever has cancelled was told an end, and nothing is tried after it. */
+function isAfterCancel(flow: Billing, open: OpenPeriod, now: number): boolean {
+  return now >= notAfterCancel(flow, open, Number.POSITIVE_INFINITY);
+}
+
+function notAfterCancel({ cancelFrom }: Billing, { amountIsLate }: OpenPeriod, at: number): number {
+  return cancelFrom === undefined || amountIsLate === true ? at : Math.min(at, cancelFrom.dueAt);
 }
 
 /** ms by which the step is late because no worker was running; up to an hour counts as 0. */

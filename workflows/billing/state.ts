@@ -42,6 +42,8 @@ export interface OpenPeriod {
   amount: number;
   /** Epoch ms since which `setAmount` is awaited: before it no payment is started. */
   amountAwaited?: number;
+  /** It came after the end that a cancel was told: the bill is tried after that end. */
+  amountIsLate?: true;
   /** Payments started so far; each has its own reference. */
   attempts: number;
   /** When the next period begins: two are never tried at the same time. */

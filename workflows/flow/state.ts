@@ -265,6 +265,8 @@ export interface FlowState extends Run, Continuing, Guarded {
   refuses: (flow: FlowState, name: RefusableName, request: RefusableRequest) => Refusal | undefined;
   /** The present hold, or the last one. */
   hold: Hold | undefined;
+  /** Captures that a signed event has called `Succeed`, whatever the flow was doing then. */
+  toldCaptured?: string[];
   /** What `outcome` answers while the money is held. */
   held: Pick<Authorized, 'captureBy' | 'heldUntil'> | undefined;
   risk: RiskVerdict | undefined;

@@ -8,9 +8,11 @@ import { inResetRun } from '../kit/start-guard.js';
 import type { FlowState, Hold, MoneyCommand, PendingVoids, VoidOf } from '../flow/state.js';
 import { enter } from '../flow/explain.js';
 import { beginStep, tryExecute } from './money-step.js';
+import { forbids } from './hold-refusals.js';
 import {
   type CaptureOf,
   captureStep,
+  distrustTold,
   keepHold,
   note,
   noteBraked,
@@ -33,6 +35,9 @@ export async function captureHold(flow: FlowState, hold: Hold, command?: Capture
       const reconciliationId = command?.request.reference ?? flow.reference;
       const look = await lookFirst(flow, hold, 'capture', command, { amount, reconciliationId });
       if (!mayAct(look)) return notSent(flow, hold, look, command);
+      // An event may have come with the command, or during the look.
+      distrustTold(flow, hold, hold.captures);
+      if (hold.unconfirmedCapture !== undefined) return notRepeated(flow, hold, command);
       beginStep(flow, 'capture', amount);
       flow.notLooked = look === 'notOffered';
       hold.sequences.capture += 1;
@@ -63,7 +68,9 @@ async function sendCapture(
   hold.sequences.void = voids.count.sequence;
   hold.voids.splice(0, hold.voids.length, ...voids.count.ids);
   if ('refused' in ended) return { ended: await refusedByService(flow, hold, ended.refused, command) };
+  const earlier = [...hold.captures];
   note(hold.captures, ended);
+  distrustTold(flow, hold, ended.status === 'succeeded' ? earlier : hold.captures);
   if (command !== undefined) answer(flow, command, hold.sequences.capture, ended);
   const end = endOfVoids(flow, voids, ended);
   if (end !== undefined && 'voided' in end) {
@@ -160,6 +167,12 @@ function notSent(
   askOperator(flow, HOLD_UNCLEAR);
   if (command !== undefined) command.answer = { refusal: HOLD_UNCLEAR, type: FAILURE_TYPES.stateConflict };
   return undefined;
+}
+
+/** A capture before it may have taken the money. */
+function notRepeated(flow: FlowState, hold: Hold, command: CaptureOf | undefined): undefined {
+  if (command !== undefined)
+    command.answer = forbids(flow, hold, 'capture', command.request) ?? { refusal: HOLD_UNCLEAR };
 }
 
 const HOLD_UNCLEAR =

@@ -6,9 +6,11 @@ import { holdAct, type HoldAct, type Retries } from '../../src/domain/hold.js';
 import { postUntil } from '../../src/domain/schedules.js';
 import { holdOfCommand, isReplaced, isReplacedByDeadline } from '../../src/domain/sent-before.js';
 import { resumable } from '../flow/continue.js';
+import { addLasting } from '../flow/new-state.js';
 import type { FlowState, Hold, MoneyCommand, ReauthorizeRequest, VoidOf } from '../flow/state.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
+import { showLasting } from './events.js';
 import { beginStep, type MoneyStep, moneyStep, tryExecute } from './money-step.js';
 import { ASK_OPERATOR_AFTER_TRIES } from './operator.js';
 
@@ -115,7 +117,8 @@ export function showHeld(flow: FlowState, hold: Hold, soon: boolean): void {
     metricMeter.createCounter(WORKER_COUNTERS.captureDeadlineNear).add(1, { business_unit: flow.businessUnit });
   }
   // Keep what a read of the hold has raised meanwhile; drop what an earlier operation raised.
-  const needsOperator = failing ?? (flow.status === status ? flow.needsOperator : undefined) ?? null;
+  const raised = flow.status === status ? flow.needsOperator : undefined;
+  const needsOperator = failing ?? raised ?? flow.lasting ?? null;
   enter(flow, { status, waitingFor, needsOperator });
   publish(flow, { dueAt: terms.captureBy });
 }
@@ -232,4 +235,22 @@ export function isGoneForGood(hold: Hold, { status }: HoldOutcome): boolean {
   if (sentBefore === undefined || foundEnded !== true || released === true) return false;
   if (reauthorization !== undefined) return sentBefore.cancelled && !isReplaced(sentBefore, hold);
   return !isReplacedByDeadline(sentBefore, hold, status);
+}
+
+/**
+ * A signed event has called captures `Succeed` that were answered otherwise: none is sent any more.
+ * @param failed captures that did not succeed as far as this flow knows
+ */
+export function distrustTold(flow: FlowState, hold: Hold, failed: readonly string[]): void {
+  const told = flow.toldCaptured?.find((id) => failed.includes(id) && id !== hold.unconfirmedCapture);
+  if (told !== undefined) distrust(flow, hold, 'capture', told);
+}
+
+/** The same for any capture or void: no look of before counts, and a person is told. */
+export function distrust(flow: FlowState, hold: Hold, resource: string, transactionId: string): void {
+  // A second capture could take the money twice.
+  if (resource === 'capture') hold.unconfirmedCapture = transactionId;
+  hold.seenAt = 0;
+  addLasting(flow, `an event calls ${resource} ${transactionId} Succeed, and it was answered otherwise`);
+  showLasting(flow);
 }

@@ -1,17 +1,16 @@
 import type { HoldOutcome } from '../../src/contract/authorize.js';
-import type { TransactionEvent } from '../../src/contract/messages.js';
 import { RELEASE_AFTER_END_MS } from '../../src/domain/hold.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/settling.js';
 import { nextCommandOrMessage, waitingVoid } from '../flow/inbox.js';
 import { resumable } from '../flow/continue.js';
-import { addLasting } from '../flow/new-state.js';
 import type { FlowState, Hold, Message, MoneyCommand, QueuedCommand } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { captureHold, voidHold } from './end-hold.js';
-import { showLasting } from './events.js';
 import { forbids } from './hold-refusals.js';
 import {
+  distrust,
+  distrustTold,
   holdOf,
   isCancelled,
   nextAct,
@@ -74,6 +73,7 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
   if (begun !== undefined) return begun;
   for (;;) {
     const { mustVoid, terms } = hold;
+    distrustTold(flow, hold, hold.captures);
     if (isCancelled(flow, hold)) hold.mustVoid ??= 'cancel';
     const asked = waitingVoid(flow);
     // A void goes before the immediate capture and before a deadline that has passed. After a reset it may be meant for
@@ -237,17 +237,7 @@ async function handle(flow: FlowState, hold: Hold, message: Message): Promise<Ho
       ignore(flow, isOther ? 'changesNothingWhileHeld' : 'transactionHasEnded');
       return undefined;
     }
-    if (contradicts) distrust(flow, hold, event);
+    if (contradicts) distrust(flow, hold, resource, event.transactionId ?? '');
   }
   return await inspectHold(flow, hold);
-}
-
-/** A signed event says that a capture or void has succeeded which was answered otherwise: no look of before counts. */
-function distrust(flow: FlowState, hold: Hold, { eventType, transactionId }: TransactionEvent): void {
-  const resource = resourceOf(eventType);
-  // A second capture could take the money twice.
-  if (resource === 'capture') hold.unconfirmedCapture = transactionId;
-  hold.seenAt = 0;
-  addLasting(flow, `an event calls ${resource} ${transactionId} Succeed, and it was answered otherwise`);
-  showLasting(flow);
 }

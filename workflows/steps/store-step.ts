@@ -5,7 +5,7 @@ import type { PaymentMethodRecord } from '../../src/contract/records.js';
 import { HOUR, pollDelay } from '../../src/domain/schedules.js';
 import { kept, resumable } from '../flow/continue.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
-import { nextMessageOrRun } from '../flow/inbox.js';
+import { nextMessageOrRun, waitOn } from '../flow/inbox.js';
 import { type FlowState, noteRequestId } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { enter } from '../flow/explain.js';
@@ -135,7 +135,7 @@ async function keepReading(
   find: () => Promise<Found<PaymentMethodRecord>>,
   reading: CardReading,
 ): Promise<PaymentMethodRecord | undefined> {
-  for (; ; reading.reads += 1) {
+  for (;;) {
     const message = await nextMessageOrRun(
       flow,
       pollDelay(reading.reads),
@@ -144,8 +144,10 @@ async function keepReading(
     if (message?.kind === 'settle') message.command.answer = { refusal: 'no money is in question, only a card' };
     if (message?.kind === 'event') {
       ignore(flow, 'nothingUnderWay');
+      waitOn(flow);
       continue;
     }
+    reading.reads += 1;
     const result = await find();
     if ('found' in result) {
       if (result.found !== undefined) return result.found;

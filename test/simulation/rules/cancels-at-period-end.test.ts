@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { SubscriptionEnded } from '../../../src/contract/subscription-commands.js';
 import { resetToEachTask, resetToFirstTask } from '../../support/resets.js';
-import { declinedFor, inRome, later } from '../../support/subscriptions.js';
-import { HOUR, sharedTime } from './context.js';
+import { anotherCard, declinedFor, inRome, later } from '../../support/subscriptions.js';
+import { failsWith, HOUR, OPERATOR, sharedTime } from './context.js';
 import { beginWeekly, engineOf, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
 const weekly = async (...given: WeeklyArguments) => await beginWeekly(time, ...given);
 const NO_FUNDS = declinedFor('insufficient_funds');
+const PENDS = { '1.1': { status: 'Pending' } } as const;
 
 describe('a cancel at the end of the period over bills that are left', () => {
-  const PENDS = { '1.1': { status: 'Pending' } } as const;
   const paidOn = (...days: number[]) => days.map((day) => `${day / 7 + 1}.1 day ${day} Succeed 6000 EUR`);
 
   test.each([
@@ -107,6 +107,89 @@ describe('a cancel at the end of the period over bills that are left', () => {
   });
 });
 
+describe('a bill that is open when a cancelled period ends is not tried again', () => {
+  const DECLINES = { ...NO_FUNDS, status: 'Failed' } as const;
+  type Case = [
+    name: string,
+    ...given: WeeklyArguments,
+    story: (one: Awaited<ReturnType<typeof weekly>>) => Promise<void>,
+  ];
+  const CASES: Case[] = [
+    [
+      'after a pause during its payment',
+      {},
+      { '2.1': { status: 'Pending' } },
+      async ({ flow, reach, complete }) => {
+        await reach(7);
+        await flow.command('cancel', { when: 'periodEnd' });
+        await reach(8);
+        await flow.command('pause');
+        await reach(16);
+        await flow.command('resume');
+        await reach(17);
+        await complete('2.1', DECLINES);
+      },
+    ],
+    [
+      'after a pause in the last period of the plan',
+      { periods: 2 },
+      { '2.1': NO_FUNDS },
+      async ({ flow, reach }) => {
+        await reach(7);
+        await flow.command('cancel', { when: 'periodEnd' });
+        await flow.command('pause');
+        await reach(13, 23);
+        await flow.command('resume');
+      },
+    ],
+    [
+      'with another card, once its payment was declined',
+      {},
+      { '2.1': { status: 'Pending' } },
+      async ({ flow, input, reach, complete }) => {
+        await reach(7);
+        await flow.command('cancel', { when: 'periodEnd' });
+        await reach(10);
+        await flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
+        await reach(17);
+        await complete('2.1', DECLINES);
+      },
+    ],
+  ];
+
+  test.each(CASES)('%s', async (_name, input, faults, story) => {
+    const one = await weekly(input, faults);
+    await story(one);
+    expect(await one.flow.ended()).toMatchObject({ status: 'cancelled', billedPeriods: 1 });
+    expect((await one.tried()).filter((row) => row.startsWith('2.'))).toHaveLength(1);
+  });
+});
+
+test('what a pause has left to be billed does not move the end of a plan', async () => {
+  const [short, long] = [
+    await weekly({ missedPeriods: 'skip', periods: 3 }, PENDS),
+    await weekly({ missedPeriods: 'skip' }, PENDS),
+  ];
+  for (const { flow, reach } of [short, long]) {
+    await reach(1);
+    await flow.command('pause');
+  }
+  for (const { flow, reach } of [short, long]) {
+    await reach(8);
+    await flow.command('resume', { missedPeriods: 'billLatest' });
+  }
+  for (const { flow, input, reach, complete } of [short, long]) {
+    await reach(16);
+    const endsAt = new Date(inRome(later(input.anchor, 21))).toISOString();
+    expect(await flow.command('cancel', { when: 'periodEnd' })).toMatchObject({ endsAt });
+    await complete('1.1', { status: 'Succeed' });
+  }
+  for (const { flow, tried } of [short, long]) {
+    await flow.ended();
+    expect((await tried()).map((row) => row.slice(0, 3))).toEqual(['1.1', '2.1']);
+  }
+});
+
 describe('a reset of one that was cancelled at the end of its period', () => {
   /** The third run made it, after the cancel: what runs before have billed is not in it. */
   async function lateWith(faults: Readonly<Record<string, object>>) {
@@ -138,6 +221,8 @@ describe('a reset of one that was cancelled at the end of its period', () => {
     await resetToFirstTask(time.client, flow.workflowId, [], second);
     await reach(25);
     expect(await flow.status()).toMatchObject({ subscription: { open: { period: 2 } } });
+    // The end has begun: nobody is told that it is taken back.
+    await expect(flow.command('cancel', { when: 'undo' })).rejects.toMatchObject(failsWith('StateConflict', 'it ends'));
     await complete('2.1', { status: 'Succeed' });
     expect(await endedAgain(flow)).toMatchObject({ status: 'cancelled', billedPeriods: 2, missedPeriods: 1 });
     expect(await tried()).toHaveLength(2);
@@ -162,6 +247,22 @@ describe('a reset of one that was cancelled at the end of its period', () => {
     const last = runIds(flow.workflowId).at(-1);
     expect(await resetToEachTask(engineOf(time), flow.workflowId, look, undefined, last)).toBeGreaterThan(1);
     expect(await tried()).toEqual(billed);
+  });
+
+  test('calls nothing missed after a payment of which nobody knows what it did', async () => {
+    const { flow, reach, complete } = await lateWith({ '2.1': { status: 'Pending' } });
+    await time.client.workflow.getHandle(`payment-${flow.reference}.2.1`).terminate('by mistake');
+    await flow.worksOn();
+    await flow.command('settleManually', { status: 'succeeded', ...OPERATOR });
+    await reach(20);
+    expect(await flow.status()).toMatchObject({ subscription: { billedPeriods: 3 } });
+    await reach(23);
+    const [, second] = runIds(flow.workflowId);
+    await resetToFirstTask(time.client, flow.workflowId, [2], second);
+    const { missedPeriods, reason } = await endedAgain(flow);
+    expect({ missedPeriods }).toEqual({ missedPeriods: 0 });
+    expect(reason).toContain('nobody has looked what became of its periods from 3 to 3');
+    await complete('2.1', { status: 'Succeed' });
   });
 
   test('long before the cancel leaves that one as it is', async () => {

@@ -1,23 +1,34 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { SIGNAL_NAMES } from '../../../src/contract/names.js';
 import { storedInSkippedTime } from '../../support/cards.js';
 import { movements } from '../../support/payments.js';
+import { resetToFirstTask } from '../../support/resets.js';
 import { beginHeld } from '../../support/virtual-flows.js';
 import { answers, DAY, declined, failsWith, HOUR, MINUTE, sharedTime } from './context.js';
 
 const time = sharedTime();
+
+const pass = async (ms: number): Promise<void> => await time.passUntil((await time.now()) + ms);
 
 afterEach(async () => {
   for (const { id } of await time.sandbox.faults()) await time.sandbox.removeFault(id);
 });
 
 describe('a signed event that calls a capture Succeed which was answered as declined', () => {
-  async function contradicted(trusted: boolean) {
+  const SUCCEEDS = { eventType: 'payment.capture.update', status: 'Succeed', amount: 6_000 } as const;
+
+  async function declinedOnce() {
     const hold = await beginHeld(time, { onDeadline: 'capture', captureDeadline: '4 hours' });
     const { paymentId } = await hold.status();
     await time.sandbox.addFault({ ...declined(`/payments/${paymentId}/captures`), times: 1 });
     const { status, transactionId = '' } = await hold.ask('capture', { commandId: 'one' });
     expect(status).toBe('declined');
-    await hold.event({ eventType: 'payment.capture.update', transactionId, status: 'Succeed', amount: 6_000, trusted });
+    return { hold, transactionId };
+  }
+
+  async function contradicted(trusted: boolean) {
+    const { hold, transactionId } = await declinedOnce();
+    await hold.event({ ...SUCCEEDS, transactionId, trusted });
     return { hold, transactionId };
   }
 
@@ -33,6 +44,62 @@ describe('a signed event that calls a capture Succeed which was answered as decl
     await time.passUntil(hold.startedAt + 5 * HOUR);
     const moved = await movements(time, hold.reference);
     expect(moved.filter((row) => row.startsWith('capture'))).toEqual(['capture Failed 6000 USD']);
+  });
+
+  /** The event comes while another capture pends. */
+  async function whileAnotherPends() {
+    const { hold, transactionId: first } = await declinedOnce();
+    const { paymentId } = await hold.status();
+    const path = `/payments/${paymentId}/captures`;
+    await time.sandbox.addFault({ action: 'result', status: 'Pending', path, times: 1 });
+    await hold.command('capture', { commandId: 'two' });
+    await pass(2_000);
+    const { transactionId: second = '' } = await hold.status();
+    await hold.event({ ...SUCCEEDS, transactionId: first });
+    await pass(2_000);
+    return { hold, first, second };
+  }
+
+  test('does so also if another one was pending then, and has failed', async () => {
+    const { hold, second } = await whileAnotherPends();
+    await time.sandbox.complete(second, { status: 'Failed', category: 'payment_method_declined' });
+    await pass(MINUTE);
+    expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: true });
+    const third = hold.ask('capture', { commandId: 'three' });
+    await expect(third).rejects.toMatchObject(failsWith('StateConflict', 'could take the money twice'));
+  });
+
+  test('calls a person if another one was pending then, and has succeeded: both may have taken the money', async () => {
+    const { hold, first, second } = await whileAnotherPends();
+    await time.sandbox.complete(second, { status: 'Succeed' });
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', transactionId: second });
+    const { needsOperator, operatorReason } = await hold.status();
+    expect(needsOperator).toBe(true);
+    expect(operatorReason).toContain(`an event calls capture ${first} Succeed`);
+  });
+
+  test('goes before a command that comes with it', async () => {
+    const { hold, transactionId } = await declinedOnce();
+    const { paymentId = '', currency, businessUnit } = await hold.status();
+    const event = { ...SUCCEEDS, hash: 'late', created: String(hold.startedAt), businessUnit, paymentId, currency };
+    await time.stopWorker();
+    const handle = time.client.workflow.getHandle(hold.workflowId);
+    await handle.signal(SIGNAL_NAMES.transactionEvent, { ...event, transactionId, trusted: true });
+    const again = hold.ask('capture', { commandId: 'two' });
+    const refused = expect(again).rejects.toMatchObject(failsWith('StateConflict', 'could take the money twice'));
+    await time.startWorker();
+    await pass(MINUTE);
+    await refused;
+  });
+
+  test('is remembered by a run that a reset makes', async () => {
+    const { hold } = await contradicted(true);
+    await pass(MINUTE);
+    await resetToFirstTask(time.client, hold.workflowId);
+    await pass(2 * MINUTE);
+    const handle = time.client.workflow.getHandle(hold.workflowId);
+    const again = handle.executeUpdate('capture', { args: [{ commandId: 'two' }] });
+    await expect(again).rejects.toMatchObject(failsWith('StateConflict', 'could take the money twice'));
   });
 
   test('does nothing if nobody has signed it', async () => {
