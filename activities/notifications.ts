@@ -12,7 +12,7 @@ import { FAILURE_TYPES } from '../src/contract/names.js';
 import { isSealed } from '../src/contract/payload-marks.js';
 import type { EnginePort } from '../src/contract/engine-port.js';
 import { notificationHeaders } from '../src/security/notification-signature.js';
-import { isAllowedHost, type NotifySettings, urlFaults } from '../src/security/notify-settings.js';
+import { isAllowedHost, type NotifySettings, shownUrl, urlFaults } from '../src/security/notify-settings.js';
 import { isNotPublic, lookupPublic } from '../src/security/public-address.js';
 import { buildActivities, requireDecoded } from './build-activities.js';
 
@@ -59,7 +59,7 @@ function requireOurs(call: unknown): void {
  */
 export function notifyFaults(settings: NotifySettings | undefined, businessUnit: string, url: string): string[] {
   if (settings === undefined) return ['notify: this worker sends no notifications; leave notify out'];
-  const faults = urlFaults(settings, url).map((fault) => `notify.url: ${url} ${fault}`);
+  const faults = urlFaults(settings, url).map((fault) => `notify.url: ${shownUrl(url)} ${fault}`);
   if ((settings.units.get(businessUnit)?.secrets ?? []).length === 0) {
     faults.push(
       'notify: nothing could be signed, as neither the business unit nor HOLDFAST_NOTIFY_SECRET has a secret; set one, or leave notify out',

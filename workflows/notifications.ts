@@ -2,7 +2,7 @@ import { condition, continueAsNew } from '@temporalio/workflow';
 import { NOTIFICATIONS_FLOW, type SentNotifications } from '../src/contract/notifications.js';
 import { isSealed } from '../src/contract/payload-marks.js';
 import { failLaterRun, isHistoryLong, openRun } from './kit/run.js';
-import { askEndpoints, goOn, sendFirst } from './notifications/deliver.js';
+import { askEndpoints, goOn, sendFirst, tryAgain } from './notifications/deliver.js';
 import {
   CARRIED_VERSION,
   type Carried,
@@ -22,8 +22,9 @@ import {
  */
 export async function notifications(raw: unknown, carried?: Carried): Promise<SentNotifications> {
   const sending = open(raw, carried);
-  registerHandlers(sending);
+  // Before a signal that came with the start can have one of them tried again.
   goOn(sending);
+  registerHandlers(sending, (kept, delivery) => tryAgain(sending, kept, delivery));
   for (;;) {
     const next = sending.kept.find(({ deliveries }) => deliveries === undefined);
     if (next !== undefined) {

@@ -7,6 +7,7 @@ import type { Engine } from './engine.js';
 import { CommandError, messageOf } from './errors.js';
 import { findFlow } from './find-flow.js';
 import { asJson, asLines, printable } from './table.js';
+import { isOpen } from '../client/is-open.js';
 
 /** Decides on the credit or refund that waits at a flow, or at the commands of its payment. */
 export async function decide(
@@ -36,6 +37,6 @@ export async function decide(
 /** Refunds of a payment wait at its commands, once the flow that made it has ended. */
 function whereItWaits(flow: WorkflowExecutionDescription): string {
   const paymentId = flow.typedSearchAttributes.get(keyword('PaymentId'));
-  if (flow.status.name === 'RUNNING' || paymentId === undefined) return flow.workflowId;
+  if (isOpen(flow.status) || paymentId === undefined) return flow.workflowId;
   return paymentActionsWorkflowId(paymentId);
 }

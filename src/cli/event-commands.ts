@@ -28,12 +28,15 @@ export async function replay(
   { events, json }: Extract<Request, { command: 'events replay' }>,
   { print, printError }: Output,
 ): Promise<number> {
-  const names = 'limit' in events ? (await listEvents(client, events)).map(({ hash }) => hash) : events;
+  const listed = 'limit' in events ? await upTo(client, events) : undefined;
+  const names = listed?.events.map(({ hash }) => hash) ?? (events as string[]);
   const replays = await replayEvents(client, names);
   if (json) print(asJson(replays));
   else if (replays.length > 0) print(asLines(replays.map(replayLine)));
   else printError(`No such event in namespace "${namespace}" at ${address}.\n`);
-  return replays.some(({ result }) => result === 'failed') ? 1 : 0;
+  if (listed?.more === true)
+    printError(`There are more than these ${replays.length}, the newest: name the others by --payment or --status.\n`);
+  return listed?.more === true || replays.some(({ result }) => result === 'failed') ? 1 : 0;
 }
 
 /** Requests one event more than it shows, to know whether there are more. */

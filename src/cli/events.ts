@@ -3,6 +3,7 @@ import type { ParkedEventRecord } from '../client/event-sink.js';
 import { MEMO_KEYS, parkedEventWorkflowId } from '../contract/names.js';
 import { isUndecodable } from '../contract/payload-marks.js';
 import { latestRuns, eventsOfPrefix, eventsQuery } from './visibility-query.js';
+import { isOpen } from '../client/is-open.js';
 
 export const EVENT_STATUSES = ['parked', 'unclaimed', 'delivered'] as const;
 export type EventStatus = (typeof EVENT_STATUSES)[number];
@@ -42,7 +43,7 @@ export async function listEvents(client: Client, options: ListEventsOptions = {}
   if (limit < 1) return found;
   return await client.withDeadline(Date.now() + LIST_MS, async () => {
     for await (const page of pages(client, eventsQuery(options))) {
-      const closed = page.filter(({ status }) => status.name !== 'RUNNING').map(({ workflowId }) => workflowId);
+      const closed = page.filter(({ status }) => !isOpen(status)).map(({ workflowId }) => workflowId);
       // A replayed event has several runs; the data of its older runs are outdated.
       const latest = await latestRuns(client, closed);
       for (const run of page) {

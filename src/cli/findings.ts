@@ -12,6 +12,7 @@ import {
   RECONCILIATION_TYPES,
 } from '../contract/reconcile.js';
 import { quoted } from './visibility-query.js';
+import { isOpen } from '../client/is-open.js';
 
 /** A finding as visibility stores it, which may lag by a second. Times are ISO 8601 UTC. */
 export interface ListedFinding extends Partial<Omit<Finding, 'kind' | 'subject'>> {
@@ -71,7 +72,7 @@ function asFinding({
     ...(typeof kept === 'object' && kept !== null && !isUndecodable(kept) && (kept as Finding)),
     id,
     kind,
-    status: status.name === 'RUNNING' ? 'found' : status.name === 'COMPLETED' ? 'acknowledged' : 'stopped',
+    status: isOpen(status) ? 'found' : status.name === 'COMPLETED' ? 'acknowledged' : 'stopped',
     foundAt: startTime.toISOString(),
     ...(closeTime !== undefined && { closedAt: closeTime.toISOString() }),
   };

@@ -8,6 +8,7 @@ import { CommandError, messageOf } from './errors.js';
 import { askFlow } from './find-flow.js';
 import type { NotificationRequest } from './notification-arguments.js';
 import { asJson, asLines, printable, table, time } from './table.js';
+import { isOpen } from '../client/is-open.js';
 
 interface Output {
   print: (text: string) => void;
@@ -74,7 +75,7 @@ async function toldSince(client: Client, since: Date, { printError, waitMs = WAI
       if (known === undefined || known.at < startTime)
         found.set(notification.id, {
           at: startTime,
-          told: { ...notification, workflowId: sent.workflowId, isOpen: status.name === 'RUNNING' },
+          told: { ...notification, workflowId: sent.workflowId, isOpen: isOpen(status) },
         });
     }
   }
@@ -126,21 +127,30 @@ async function resend(
   { client }: Engine,
   { ids, json }: Extract<NotificationRequest, { command: 'notifications resend' }>,
   { found, silent }: Found,
-  { print }: Output,
+  { print, printError }: Output,
 ): Promise<number> {
   const unknown = ids.filter((id) => !found.some((told) => told.id === id));
   if (unknown.length > 0)
     throw new CommandError(
       `Nothing was sent: there is no notification ${unknown.map((id) => printable(id)).join(', ')} since then; look with npx holdfast notifications list --all, and --since for what is older than 30 days`,
     );
-  const chosen = found.filter((told) => (ids.length > 0 ? ids.includes(told.id) : isGivenUp(told)));
+  const asked = found.filter((told) => (ids.length > 0 ? ids.includes(told.id) : isGivenUp(told)));
+  const chosen = asked.filter((told) => !isUnderWay(told));
   for (const { workflowId, businessUnit, url, deliveries: _deliveries, isOpen: _isOpen, ...notification } of chosen) {
     const address = url === undefined ? {} : { url };
     await handOver(client, { workflowId, businessUnit, ...address, notifications: [notification], again: true });
   }
   if (json) print(asJson(chosen.map(({ id }) => id)));
   else print(asLines([`${chosen.length} sent again`, ...chosen.map(({ id, type }) => `${id}  ${type}`)]));
-  return silent ? 1 : 0;
+  const underWay = asked.filter((told) => isUnderWay(told));
+  for (const { id } of underWay) printError(`${id} was not sent again: it is still being tried.\n`);
+  return silent || underWay.length > 0 ? 1 : 0;
+}
+
+/** It has not come to an endpoint that waits, and none was given up: its flow goes on trying, and would ignore this. */
+function isUnderWay({ deliveries, isOpen: goesOn }: Told): boolean {
+  const has = (status: string): boolean => deliveries?.some((one) => one.status === status) === true;
+  return goesOn && (deliveries === undefined || (has('waiting') && !has('givenUp')));
 }
 
 /** By its flow, or with it, when somebody has ended that. */

@@ -5,6 +5,7 @@ import { parkedEventWorkflowId, UPDATE_NAMES } from '../contract/names.js';
 import { parkedEventInputSchema, type ParsedParkedEventInput } from '../contract/parked-event.js';
 import { isUndecodable } from '../contract/payload-marks.js';
 import { hashesOfEventId, hashesThatBegin, paymentOfEventId } from './events.js';
+import { isOpen } from '../client/is-open.js';
 
 /** `woken`: looks for its flow now. `startedAgain`: looks for another 24 h. `delivered`: nothing left to do. */
 export type Replay =
@@ -83,7 +84,7 @@ async function wholeHash(client: Client, name: string): Promise<string> {
 async function replay(client: Client, hash: string): Promise<'woken' | 'startedAgain' | 'delivered'> {
   const workflowId = parkedEventWorkflowId(hash);
   const { status, runId } = await client.workflow.getHandle(workflowId).describe();
-  if (status.name === 'RUNNING') {
+  if (isOpen(status)) {
     // Wait only until the update is accepted: the answer is not needed here.
     await client.workflow.getHandle(workflowId).startUpdate(UPDATE_NAMES.retryNow, {
       args: [{}],

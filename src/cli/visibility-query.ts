@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { BRAKES_WORKFLOW } from '../contract/brakes.js';
 import { NOTIFICATIONS_WORKFLOW, OUTGOING_WORKFLOW, WORKFLOW_TYPES } from '../contract/names.js';
+import { isOpen } from '../client/is-open.js';
 
 /** Filters of `list`. Empty lists and false mean: any. */
 export interface ListOptions {
@@ -91,7 +92,7 @@ export async function latestRuns(client: Client, workflowIds: readonly string[])
   const latest = new Map<string, { runId: string; started: Date; open: boolean }>();
   if (workflowIds.length === 0) return new Map();
   for await (const run of client.workflow.list({ query: runsOf([...new Set(workflowIds)]), pageSize: PAGE })) {
-    const open = run.status.name === 'RUNNING';
+    const open = isOpen(run.status);
     const other = latest.get(run.workflowId);
     if (other === undefined || open || (!other.open && run.startTime > other.started)) {
       latest.set(run.workflowId, { runId: run.runId, started: run.startTime, open });

@@ -6,6 +6,7 @@ import { FAILURE_TYPES } from '../contract/names.js';
 import { Deadlines } from './deadlines.js';
 import { HoldfastError } from './errors.js';
 import { type PaymentRef, sendCommand } from './send-command.js';
+import { isOpen } from './is-open.js';
 
 /** Shorter than the activity's time limit, so that the activity receives the answer. */
 const REFUND_WAIT_MS = 20_000;
@@ -21,7 +22,7 @@ export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' |
       const handle = client.workflow.getHandle(workflowId);
       try {
         const { status } = await handle.describe();
-        if (status.name === 'RUNNING') return { state: 'open' };
+        if (isOpen(status)) return { state: 'open' };
         return { state: 'ended', outcome: (await handle.result()) as Outcome };
       } catch (error) {
         return error instanceof WorkflowNotFoundError ? { state: 'absent' } : endedWithout(error);

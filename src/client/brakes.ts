@@ -23,6 +23,7 @@ import { brakeOf, brakesIn, NO_BRAKES } from '../domain/brakes.js';
 import { described } from './earlier-runs.js';
 import type { FlowCalls } from './flow-calls.js';
 import { checkInput } from './start-options.js';
+import { isOpen } from './is-open.js';
 
 /** The stop switch of business units. */
 export interface BrakeCommands {
@@ -87,7 +88,7 @@ export async function keepBrakes(
   known?: KeptBrakes,
 ): Promise<KeptBrakes> {
   const { kept, run, why } = await read(client, known);
-  const goesOn = run !== undefined && isOpen(run);
+  const goesOn = run !== undefined && isOpen(run.status);
   if (why !== undefined && goesOn)
     warn?.(`Run ${run.runId} of workflow "${BRAKES_WORKFLOW}" ${why}: the brakes of before count`);
   // What was read counts in any case, and the next look tries again.
@@ -167,10 +168,6 @@ function brakesOf({ memo }: Pick<WorkflowExecutionInfo, 'memo'>): Brakes {
   if (kept === undefined)
     throw new Error(`The memo of workflow "${BRAKES_WORKFLOW}" can't be read: give the missing key`);
   return kept;
-}
-
-function isOpen({ status }: WorkflowExecutionDescription): boolean {
-  return status.name === 'RUNNING' || status.name === 'PAUSED';
 }
 
 /** @param left what the flow begins with, where none is open */

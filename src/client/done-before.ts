@@ -73,7 +73,8 @@ export async function decidedBefore(
 }
 
 export function isSettledBy({ status, evidence }: FinalOutcome, decision: SettleManually): boolean {
-  const { knownBy, operator } = evidence;
+  // Subscriptions and flows of commands end without.
+  const { knownBy, operator } = evidence ?? {};
   // A decision with a commandId is a different decision, even if its text is equal.
   if (decision.commandId !== undefined) return false;
   if (knownBy !== 'operator' || !isSame(operator, decision)) return false;

@@ -4,6 +4,7 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import type { EndedFlow, StopSignal } from '../contract/engine-port.js';
 import { isUndecodable } from '../contract/payload-marks.js';
 import { decodePayload } from '../security/data-converter.js';
+import { isOpen } from './is-open.js';
 
 const NOT_FOUND = 5;
 /** `HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT` */
@@ -132,7 +133,7 @@ async function resultOf(client: Client, workflowId: string, closed: Event | unde
 /** For a flow without such a result: what its search attributes show. */
 async function described(client: Client, workflowId: string): Promise<EndedFlow | undefined> {
   const description = await client.workflow.getHandle(workflowId).describe();
-  if (description.status.name === 'RUNNING') return undefined;
+  if (isOpen(description.status)) return undefined;
   const attribute = (name: string) =>
     description.typedSearchAttributes.get(defineSearchAttributeKey(name, SearchAttributeType.KEYWORD));
   const status = attribute('PaymentStatus');

@@ -7,6 +7,7 @@ import { isUndecodable, whyUndecodable } from '../contract/payload-marks.js';
 import type { PaymentRecord } from '../contract/records.js';
 import { decodePayload } from '../security/data-converter.js';
 import { HoldfastError, engineUnavailable, translate } from './errors.js';
+import { isOpen } from './is-open.js';
 
 /** Time limit for two reads of an ended flow, in ms. */
 const READ_MS = 15_000;
@@ -54,7 +55,7 @@ export async function endsWithin(client: Client, workflowId: string, ms: number)
       const { status } = await client.withDeadline(end + READ_MS, () =>
         client.workflow.getHandle(workflowId).describe(),
       );
-      if (status.name !== 'RUNNING') return true;
+      if (!isOpen(status)) return true;
     } while (Date.now() < end);
   } catch {
     return false;
@@ -72,7 +73,7 @@ export async function stateOf(
     const { status, memo } = await client.withDeadline(Date.now() + LAST_LOOK_MS, () =>
       client.workflow.getHandle(workflowId).describe(),
     );
-    if (status.name !== 'RUNNING') return 'ended';
+    if (!isOpen(status)) return 'ended';
     return memo?.[MEMO_KEYS.fingerprint] === fingerprint ? 'running' : undefined;
   } catch {
     return undefined;
@@ -166,6 +167,12 @@ function namesCreatePayment(data: Payload | undefined): boolean {
 
 /** Another process, which has the key, can read it. */
 export class UndecodableError extends Error {}
+
+/** @throws UndecodableError without the key */
+export function requireDecoded<Result>(result: Result): Result {
+  if (!isUndecodable(result)) return result;
+  throw new UndecodableError(`its result can't be decoded (${whyUndecodable(result)}): give this process the key`);
+}
 
 export async function decode(payload: Payload | undefined, converter: LoadedDataConverter): Promise<unknown> {
   const value = await decodePayload(converter, payload);

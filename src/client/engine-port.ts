@@ -9,6 +9,7 @@ import { paymentOfHistory } from './ended-flow.js';
 import { handOver } from './hand-over.js';
 import { sentBefore } from './sent-before.js';
 import { tellSubscription } from './tell-subscription.js';
+import { isOpen } from './is-open.js';
 
 interface Origins {
   original: string | undefined;
@@ -98,7 +99,7 @@ export function createEnginePort(client: Client): EnginePort {
 
     async isOpen(workflowId) {
       try {
-        return (await client.workflow.getHandle(workflowId).describe()).status.name === 'RUNNING';
+        return isOpen((await client.workflow.getHandle(workflowId).describe()).status);
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) return false;
         throw error;

@@ -47,7 +47,7 @@ export class FlowCalls {
 
   /**
    * The server keeps the answer to an update id, even after the flow has ended, and returns it for any later request
-   * with that id. The id therefore holds a hash of the request, so only the same request gets the same answer.
+   * with that id, whatever its name. The id therefore holds a hash of name and request: only the same one gets the same answer.
    */
   async update<Answer>(
     flow: FlowRef,
@@ -56,7 +56,10 @@ export class FlowCalls {
     freshId?: string,
   ): Promise<Answer> {
     const { commandId } = request;
-    const asked = createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 16);
+    const asked = createHash('sha256')
+      .update(JSON.stringify([name, request]))
+      .digest('hex')
+      .slice(0, 16);
     const updateId = freshId ?? (commandId === undefined ? undefined : `${commandId}:${asked}`);
     return await this.guarded(flow, () =>
       this.handle(flow).executeUpdate<Answer, [object]>(name, {

@@ -1,34 +1,45 @@
 import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
+import { commandSequence } from '../contract/idempotency.js';
 import type { ActionRecord } from '../contract/payment-actions.js';
-import { eventsOf, described } from './earlier-runs.js';
-import { decode } from './ended-flow.js';
+import { eventsOf, described, latestResult } from './earlier-runs.js';
+import { decode, requireDecoded } from './ended-flow.js';
 
 /** What the open run of a flow has got from the service and has told, read from its history: no worker is asked. */
 export interface OpenRun {
   /** Results of its calls, answers to its commands, and what the run before has left, as JSON. */
   shown: string;
-  /** Its commands so far, in the form of a result. */
-  result: { actions: ActionRecord[] };
+  /** Its commands so far, in the form of a result, and the ids of what it has made. */
+  result: { actions: ActionRecord[]; made: string[] };
 }
 
 const COMMANDS: ReadonlySet<string> = new Set(['refund', 'capture', 'void']);
 const EARLIER_ACTIONS = 'findEarlierActions';
+const CREATES: ReadonlySet<string> = new Set(['createRefund', 'createCapture', 'createVoid']);
+
+/** As the engine's events have it. */
+interface Request {
+  name?: string | null;
+  args?: { payloads?: Payload[] | null } | null;
+}
 
 /** @throws Error without the key: what can't be read would look as if the flow did not know it */
 export async function openRunOf(client: Client, workflowId: string): Promise<OpenRun> {
   const run = await described(client, workflowId, undefined);
   const shown: string[] = [];
   const actions: ActionRecord[] = [];
+  const made: string[] = [];
+  /** Requests that a reset has given again, by the id of their update. */
+  const admitted = new Map<string, Request>();
   /** Names by the id of the event that scheduled or accepted it. */
   const calls = new Map<string, string>();
-  const commands = new Map<string, string>();
+  const commands = new Map<string, { name: string; request: unknown }>();
   const read = async (payload: Payload | null | undefined): Promise<unknown> => {
     const value = await decode(payload ?? undefined, client.options.loadedDataConverter);
     if (value !== undefined) shown.push(JSON.stringify(value));
     return value;
   };
-  if (run === undefined) return { shown: '', result: { actions } };
+  if (run === undefined) return { shown: '', result: { actions, made } };
   for await (const event of eventsOf(client, workflowId, run.runId)) {
     const id = String(event.eventId);
     const carried = event.workflowExecutionStartedEventAttributes?.input?.payloads?.[1];
@@ -38,22 +49,49 @@ export async function openRunOf(client: Client, workflowId: string): Promise<Ope
     const done = event.activityTaskCompletedEventAttributes;
     if (done) {
       const result = await read(done.result?.payloads?.[0]);
-      if (calls.get(String(done.scheduledEventId)) === EARLIER_ACTIONS) actions.push(...actionsOf(result));
+      const name = calls.get(String(done.scheduledEventId)) ?? '';
+      if (name === EARLIER_ACTIONS) actions.push(...actionsOf(result));
+      // Its command may have been answered before, or by a run of before.
+      if (CREATES.has(name)) made.push(String((result as { transactionId?: unknown } | undefined)?.transactionId));
     }
     for (const { payloads } of Object.values(event.markerRecordedEventAttributes?.details ?? {}))
       for (const payload of payloads ?? []) await read(payload).catch(() => undefined);
-    const name = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.name ?? '';
-    if (COMMANDS.has(name)) commands.set(id, name);
+    const again = event.workflowExecutionUpdateAdmittedEventAttributes?.request;
+    if (again?.input) admitted.set(again.meta?.updateId ?? '', again.input);
+    const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
+    const input = accepted?.acceptedRequest?.input ?? admitted.get(accepted?.protocolInstanceId ?? '');
+    // What was asked for is not shown: it may name transactions of others.
+    if (accepted && input && COMMANDS.has(input.name ?? ''))
+      commands.set(id, {
+        name: input.name ?? '',
+        request: await decode(input.args?.payloads?.[0], client.options.loadedDataConverter),
+      });
     const answered = event.workflowExecutionUpdateCompletedEventAttributes;
     const answer = answered && (await read(answered.outcome?.success?.payloads?.[0]));
     const command = commands.get(String(answered?.acceptedEventId));
     if (command !== undefined && answer !== undefined)
-      actions.push({ action: command, outcome: answer } as unknown as ActionRecord);
+      actions.push({ action: command.name, ...sentBy(command.request), outcome: answer } as unknown as ActionRecord);
   }
-  return { shown: shown.join('\n'), result: { actions } };
+  return { shown: shown.join('\n'), result: { actions, made } };
+}
+
+/** What its operation was sent with; nothing, if it has only the id of its update. */
+function sentBy(request: unknown): Partial<ActionRecord> {
+  const { commandId, reference } = (request ?? {}) as { commandId?: unknown; reference?: unknown };
+  const named = commandId ?? reference;
+  return {
+    ...(typeof named === 'string' && { key: `:${commandSequence(named)}` }),
+    ...(typeof reference === 'string' && { reference }),
+  };
 }
 
 function actionsOf(value: unknown): ActionRecord[] {
   const { actions } = (value ?? {}) as { actions?: unknown };
   return Array.isArray(actions) ? (actions as ActionRecord[]) : [];
+}
+
+/** What the runs of a flow of commands have done. One that was stopped has no result: that of the run before it stands. */
+export async function actionsSoFar(client: Client, workflowId: string, isOpen: boolean): Promise<unknown> {
+  if (isOpen) return (await openRunOf(client, workflowId)).result;
+  return requireDecoded((await latestResult(client, workflowId)).result);
 }

@@ -13,7 +13,6 @@ import {
   referenceOfWorkflowId,
   WORKFLOW_TYPES,
 } from '../contract/names.js';
-import { isUndecodable, whyUndecodable } from '../contract/payload-marks.js';
 import {
   type Finding,
   FINDING_MEMO,
@@ -26,10 +25,11 @@ import {
 } from '../contract/reconcile.js';
 import { MONEY_TYPES } from '../domain/reconcile/account.js';
 import { described, eventsOf } from './earlier-runs.js';
-import { paymentOfHistory, UndecodableError } from './ended-flow.js';
-import { openRunOf } from './open-run.js';
+import { paymentOfHistory, requireDecoded, UndecodableError } from './ended-flow.js';
+import { actionsSoFar, openRunOf } from './open-run.js';
 import { currencyOf, tellOfDispute } from './start-actions.js';
 import { keyword } from './start-options.js';
+import { isOpen } from './is-open.js';
 
 const PAGE = 1_000;
 /** Flows that are read at once. */
@@ -174,11 +174,14 @@ async function inHistory(
   try {
     const created = paymentId === undefined ? await createdBy(client, run, state) : undefined;
     const result = run.status.name === 'COMPLETED' ? await resultOf(client, workflowId, runId) : undefined;
-    const isOpenActions = state === 'open' && type === WORKFLOW_TYPES.paymentActions;
+    const openResult =
+      type === WORKFLOW_TYPES.paymentActions && result === undefined
+        ? await actionsSoFar(client, workflowId, state === 'open')
+        : undefined;
     return {
       ...(created !== undefined && { paymentId: created }),
       ...(result !== undefined && { result }),
-      ...(isOpenActions && { openResult: (await openRunOf(client, workflowId)).result }),
+      ...(openResult !== undefined && { openResult }),
     };
   } catch (error) {
     if (error instanceof UndecodableError) return { unreadable: sayUnreadable(workflowId, error) };
@@ -203,15 +206,13 @@ async function createdBy(
 
 function stateOf(name: string): FlowFacts['state'] {
   if (name === 'TERMINATED' || name === 'TIMED_OUT') return 'stopped';
-  return name === 'RUNNING' || name === 'PAUSED' ? 'open' : 'ended';
+  return isOpen({ name }) ? 'open' : 'ended';
 }
 
 /** @throws UndecodableError without the key: a flow whose result can't be read would look as if it knew of no money */
 async function resultOf(client: Client, workflowId: string, runId: string): Promise<unknown> {
   try {
-    const result: unknown = await client.workflow.getHandle(workflowId, runId).result();
-    if (!isUndecodable(result)) return result;
-    throw new UndecodableError(`its result can't be decoded (${whyUndecodable(result)}): give this process the key`);
+    return requireDecoded(await client.workflow.getHandle(workflowId, runId).result());
   } catch (error) {
     if (error instanceof WorkflowFailedError) return undefined;
     throw error;

@@ -26,6 +26,7 @@ import { type Deadlines, DESCRIBE_MS, type Within } from './deadlines.js';
 import { decoded } from './ended-flow.js';
 import { doneBefore, reauthorizedBefore } from './done-before.js';
 import { HoldfastError, naming, isClosingRun, isLostUpdate, translate } from './errors.js';
+import { isOpen } from './is-open.js';
 
 /**
  * The payment that a command is for: the reference of the flow that created it, or the payment id. Business unit and
@@ -65,7 +66,7 @@ export async function sendCommand(
   const commandId = sent.request.commandId ?? sent.request.reference ?? randomUUID();
   try {
     const answer = await sendNamed(client, deadlines, ref, { ...sent, request: { ...sent.request, commandId } });
-    return isOpen(answer) ? { ...answer, commandId } : answer;
+    return isUnsettled(answer) ? { ...answer, commandId } : answer;
   } catch (error) {
     const name = nameOf(ref);
     const failure = translate(error, name);
@@ -76,7 +77,7 @@ export async function sendCommand(
   }
 }
 
-function isOpen(answer: Answer): answer is Pending | Unknown {
+function isUnsettled(answer: Answer): answer is Pending | Unknown {
   return answer.status === 'pending' || answer.status === 'unknown';
 }
 
@@ -106,7 +107,7 @@ async function sendNamed(
       : sendTo(client, deadlines, paymentActionsWorkflowId(actions.paymentId), named, actions));
     if (answer === 'ended') continue;
     // A run that continues as new answers early; sending again joins the command in the next run.
-    if (!isOpen(answer) || Date.now() + TRY_AGAIN_MS >= named.until) return answer;
+    if (!isUnsettled(answer) || Date.now() + TRY_AGAIN_MS >= named.until) return answer;
   }
   throw new HoldfastError('EngineUnavailable', `"${name}" has just closed; send the command again`, [], true);
 }
@@ -121,8 +122,10 @@ async function findTarget(client: Client, deadlines: Within, ref: PaymentRef): P
   const workflowId = typeof ref === 'string' ? paymentWorkflowId(ref) : await creatorOf(client, deadlines, ref);
   if (workflowId === undefined) return { actions: unknownPayment(ref as Exclude<PaymentRef, string>) };
   const flow = await deadlines.within(Date.now() + DESCRIBE_MS, () => client.workflow.getHandle(workflowId).describe());
-  if (flow.status.name === 'RUNNING') return { open: workflowId };
+  if (isOpen(flow.status)) return { open: workflowId };
   const actions = actionsOf(flow, workflowId);
+  // Its first task may have charged a payment that it never had the time to name.
+  if (actions === undefined && isStopped(flow.status)) throw stoppedWithoutPayment(nameOf(ref));
   return actions === undefined ? {} : { actions };
 }
 
@@ -241,6 +244,18 @@ async function present(client: Client, deadlines: Within, workflowId: string, na
     ...(paymentId !== undefined && { paymentId }),
     ...(transactionId !== undefined && { transactionId }),
   };
+}
+
+/** Nobody follows its money any more. */
+function isStopped({ name }: { name: string }): boolean {
+  return name === 'TERMINATED' || name === 'TIMED_OUT';
+}
+
+function stoppedWithoutPayment(name: string): HoldfastError {
+  const why =
+    `The flow of "${name}" was stopped before it named a payment, and may have moved money: nobody follows it any ` +
+    'more. Look at the payment service for its reference before anything else is done';
+  return new HoldfastError('FlowStopped', why);
 }
 
 function stillWithoutPayment(name: string): HoldfastError {

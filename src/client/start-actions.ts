@@ -5,6 +5,7 @@ import { MEMO_KEYS, paymentActionsWorkflowId, SIGNAL_NAMES, WORKFLOW_TYPES } fro
 import type { PaymentActionsInput } from '../contract/payment-actions.js';
 import { NO_RUN } from './earlier-runs.js';
 import { keyword, startMemo } from './start-options.js';
+import { isOpen } from './is-open.js';
 
 /** The latest run under a workflow id. Call it within a deadline. */
 export async function latestRunOf(
@@ -13,7 +14,7 @@ export async function latestRunOf(
 ): Promise<{ runId: string; isOpen: boolean } | undefined> {
   try {
     const { runId, status } = await client.workflow.getHandle(workflowId).describe();
-    return { runId, isOpen: status.name === 'RUNNING' };
+    return { runId, isOpen: isOpen(status) };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
@@ -73,7 +74,8 @@ export async function tellOfDispute(
   const latest = await latestRunOf(client, paymentActionsWorkflowId(payment.paymentId));
   const seen: DisputeSeen = { paymentId: payment.paymentId, seenBy };
   await client.workflow.signalWithStart(WORKFLOW_TYPES.paymentActions, {
-    ...actionsStart(payment, latest?.isOpen === false ? latest.runId : undefined),
+    // Also of an open run: it may close before the signal arrives.
+    ...actionsStart(payment, latest?.runId),
     signal: SIGNAL_NAMES.disputed,
     signalArgs: [seen],
   });

@@ -1,5 +1,5 @@
 import type { Notification } from '../contract/notifications.js';
-import { isSigned } from '../security/notification-signature.js';
+import { isNotificationSecret, isSigned } from '../security/notification-signature.js';
 
 /** Body of a notification whose signature has been verified. */
 export interface VerifiedNotification extends Omit<Notification, 'at'> {
@@ -33,12 +33,19 @@ export class NotificationRejected extends Error {
 
 /**
  * Verifies a notification, and returns its content. The same one may come again: its `id` is the same.
- * @throws NotificationRejected if it lacks a header, is too old, or no secret has signed it
+ * @throws NotificationRejected if it lacks a header, is too old, or no secret has signed it; Error if there is no secret,
+ * or one is none: everybody can sign by an empty one
  */
 export function verifyNotification(
   { headers, body }: ReceivedNotification,
   { secrets, toleranceSeconds = 300, now = Date.now() }: VerifyOptions,
 ): VerifiedNotification {
+  const all = typeof secrets === 'string' ? [secrets] : secrets;
+  const unusable = all.findIndex((secret) => !isNotificationSecret(secret));
+  if (all.length === 0 || unusable >= 0)
+    throw new Error(
+      `secrets: number ${unusable + 1} of ${all.length} is no secret (whsec_ and 24 to 64 bytes in base64)`,
+    );
   const header = (name: string): string => {
     const value = headers[name];
     if (typeof value !== 'string' || value === '') throw new NotificationRejected(`header ${name} is missing`);
@@ -49,7 +56,6 @@ export function verifyNotification(
   const signature = header('webhook-signature');
   if (!/^\d{1,12}$/.test(timestamp)) throw new NotificationRejected('header webhook-timestamp is no time in seconds');
   const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
-  const all = typeof secrets === 'string' ? [secrets] : secrets;
   if (!isSigned(signature, all, { id, timestamp: Number(timestamp), body: text }))
     throw new NotificationRejected('no secret of ours has signed it');
   const seconds = Math.round(now / 1_000) - Number(timestamp);

@@ -1,4 +1,4 @@
-import { type NotifySettings, type UnitNotifications, urlFaults } from '../security/notify-settings.js';
+import { type NotifySettings, shownUrl, type UnitNotifications, urlFaults } from '../security/notify-settings.js';
 import type { BusinessUnit } from './business-units.js';
 
 /** What the notifications of a configuration depend on. */
@@ -28,7 +28,7 @@ export function notifySettings(config: Notifying): NotifySettings {
 export function endpointFaults(settings: NotifySettings): string[] {
   return [...settings.units].flatMap(([unit, { endpoints }]) =>
     endpoints.flatMap(({ url, secrets }) => {
-      const at = `${unit}: notifications: ${url}`;
+      const at = `${unit}: notifications: ${shownUrl(url)}`;
       return [
         ...(secrets.length === 0
           ? [`${at} has no secret that signs; give it secrets, or set HOLDFAST_NOTIFY_SECRET`]

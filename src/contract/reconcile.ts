@@ -62,8 +62,8 @@ export const findingInputSchema = new SharedSchema(
 export type Finding = OutputOf<typeof findingInputSchema>;
 
 /**
- * `finding-<kind>-<subject>`, with the sum after it where that is the difference: somebody who has acknowledged one sum
- * has not acknowledged another one.
+ * `finding-<kind>-<subject>`, with the sum after it where that is the difference, or what is disputed: somebody who has
+ * acknowledged one sum has not acknowledged another one.
  */
 export function findingWorkflowId({
   kind,
@@ -71,7 +71,8 @@ export function findingWorkflowId({
   amount: shown,
   currency,
 }: Pick<Finding, 'kind' | 'subject' | 'amount' | 'currency'>): string {
-  const sum = kind === 'otherAmount' && shown !== undefined ? `-${shown}-${currency}` : '';
+  const isOfSum = kind === 'otherAmount' || kind === 'disputed';
+  const sum = isOfSum && shown !== undefined ? `-${shown}-${currency}` : '';
   return `${FINDING_PREFIX}${kind}-${subject}${sum}`;
 }
 export const FINDING_PREFIX = 'finding-';

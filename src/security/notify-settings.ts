@@ -39,6 +39,13 @@ export function urlFaults({ overHttp }: Pick<NotifySettings, 'overHttp'>, text: 
   ];
 }
 
+/** The address without a password, for a message. */
+export function shownUrl(text: string): string {
+  const url = new URL(text);
+  if (url.username === '' && url.password === '') return text;
+  return `${url.protocol}//***@${url.host}${url.pathname}`;
+}
+
 /** Whether the list allows the host of a flow's own address. */
 export function isAllowedHost(hosts: readonly string[], text: string): boolean {
   const { hostname } = new URL(text);

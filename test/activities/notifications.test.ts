@@ -6,6 +6,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createNotificationActivities, notifyFaults } from '../../activities/notifications.js';
 import { NotificationRejected, verifyNotification } from '../../src/client/index.js';
 import { markSealed } from '../../src/contract/payload-marks.js';
+import { notificationHeaders } from '../../src/security/notification-signature.js';
 import { isNotPublic } from '../../src/security/public-address.js';
 import type { NotifySettings } from '../../src/security/notify-settings.js';
 import { NOTIFY_SECRET, tellingOf } from '../support/telling.js';
@@ -182,7 +183,6 @@ describe('the verifier', () => {
   test.each([
     ['another body', { body: '{"test": 2432232315}' }],
     ['another secret', { secrets: NOTIFY_SECRET }],
-    ['no secret', { secrets: [] }],
     ['another id', { headers: { ...headers, 'webhook-id': 'msg_other' } }],
     ['no signature', { headers: { ...headers, 'webhook-signature': undefined } }],
     [
@@ -195,5 +195,18 @@ describe('the verifier', () => {
   ])('refuses %s', (_what, changed) => {
     const given = { headers, body, secrets: secret as string | string[], now, ...changed };
     expect(() => verifyNotification({ headers: given.headers, body: given.body }, given)).toThrow(NotificationRejected);
+  });
+
+  test.each([
+    ['none', []],
+    ['an empty one', ''],
+    ['an empty one beside a good one', ['', secret]],
+    ['one without bytes', 'whsec_'],
+    ['one that is too short', 'whsec_c2hvcnQ='],
+  ])('takes no word of anybody where a secret is missing: %s', (_what, secrets) => {
+    const signed = { id: 'msg_forged', timestamp: now / 1_000, body };
+    const forged = { headers: notificationHeaders([''], signed), body };
+    for (const given of [{ headers, body }, forged])
+      expect(() => verifyNotification(given, { secrets, now })).toThrow('is no secret');
   });
 });

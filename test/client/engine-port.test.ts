@@ -3,6 +3,8 @@ import { type History, historyFromJSON } from '@temporalio/common/lib/proto-util
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { describe, expect, test } from 'vitest';
 import { createEnginePort } from '../../src/client/engine-port.js';
+import { actionsSoFar } from '../../src/client/open-run.js';
+import { latestRunOf } from '../../src/client/start-actions.js';
 import { FIRST_TASK_MAX_EVENTS } from '../../src/contract/engine-port.js';
 import { createDataConverter } from '../../src/security/data-converter.js';
 import { parseKeyRing } from '../../src/security/key-ring.js';
@@ -45,6 +47,28 @@ describe('whether a flow is in the first try of its first task', () => {
     expect(wrong).toEqual([]);
     expect(GOLDEN.length).toBeGreaterThan(100);
   });
+});
+
+describe('whether a flow is open, so that nobody acts in its place', () => {
+  test.each([
+    ['RUNNING', true],
+    ['PAUSED', true],
+    ['COMPLETED', false],
+    ['TERMINATED', false],
+  ])('which is %s', async (status, open) => {
+    const client = engineWith([{ runId: 'own', status }]);
+    expect(await createEnginePort(client).isOpen(ID)).toBe(open);
+    expect(await latestRunOf(client, ID)).toEqual({ runId: 'own', isOpen: open });
+  });
+});
+
+test('a run of commands that somebody has stopped does not hide what the one before it has done', async () => {
+  const result = { status: 'idle', actions: [{ action: 'refund' }] };
+  const runs: Run[] = [
+    { runId: 'second', status: 'TERMINATED', takesOver: 'first' },
+    { runId: 'first', status: 'COMPLETED', result },
+  ];
+  expect(await actionsSoFar(engineWith(runs), ID, false)).toEqual(result);
 });
 
 describe('whether a task of a run was lost', () => {

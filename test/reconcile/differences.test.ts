@@ -125,7 +125,7 @@ describe('what is in flight, or may still be, is no difference', () => {
     [
       'a refund whose answer is not there yet',
       [row(), refund('ref-1', 500)],
-      [flow(), actions([], { state: 'open' })],
+      [flow(), actions([], { state: 'open', status: 'refunding' })],
       {
         known: { 'payment-actions-pay-1': ['ref-1'] },
       },

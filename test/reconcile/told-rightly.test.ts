@@ -57,6 +57,76 @@ test('an acquirer’s line of a refund by hand is found although commands of its
   expect(await found([row(), line(300), { ...line(500), created: NOW - DAY / 2 }], flows)).toEqual([]);
 });
 
+test('a refund by hand is found also where commands that are open have only read it', async () => {
+  const rows = [row(), row({ kind: 'refund', transactionId: 'by-hand', amount: 500 })];
+  const known = { 'payment-actions-pay-1': ['by-hand'] };
+  const open = commands([action('refund', 'ref-1', 300)]);
+  expect(
+    await found([...rows, row({ kind: 'refund', transactionId: 'ref-1', amount: 300 })], [flow(), open], known),
+  ).toEqual(['moneyWithoutFlow by-hand']);
+  // It may be of the command that is under way.
+  expect(await found(rows, [flow(), { ...commands([]), status: 'refunding' }], known)).toEqual([]);
+});
+
+describe('an acquirer’s line that has only the reconciliation id of a command is matched', () => {
+  const line = (reconciliationId: string) =>
+    row({ kind: 'refund', transactionId: undefined, paymentId: undefined, reconciliationId, amount: 500 });
+  const made = action('refund', 'ref-1', 500);
+
+  test.each([
+    ['its own reference', 'back-1', { ...made, reference: 'back-1' }],
+    ['one made of its key', 'refund-0f3a-1', { ...made, key: 'payment-actions-pay-1:refund:0f3a-1' }],
+  ])('%s', async (_what, id, one) => {
+    for (const state of ['open', 'ended'] as const)
+      expect(await found([row(), line(id)], [flow(), commands([one], state)])).toEqual([]);
+    expect(await found([row(), line('another')], [flow(), commands([one], 'ended')])).toHaveLength(2);
+  });
+});
+
+test('a capture of a hold that was sent with a reference of its own is matched by it, whatever equal line comes before', async () => {
+  const line = (reconciliationId: string, created: number) =>
+    row({ kind: 'capture', transactionId: undefined, paymentId: undefined, reconciliationId, created });
+  const made = { ...action('capture', 'cap-1', 1095), reference: 'inv-7' };
+  const result = { status: 'captured', transactionId: 'cap-1', capturedAmount: 1095, authorizationId: 'auth-1' };
+  const held = flow({ type: WORKFLOW_TYPES.authorizeAndCapture }, { ...result, actions: [made] });
+  const authorization = row({ kind: 'authorization', transactionId: 'auth-1' });
+  expect(await found([authorization, line('inv-7', THEN)], [held])).toEqual([]);
+  const [only, ...others] = await findings([authorization, line('order-1', THEN - 1), line('inv-7', THEN)], [held]);
+  expect(only).toMatchObject({ kind: 'moneyWithoutFlow', reference: 'order-1' });
+  expect(others).toEqual([]);
+});
+
+describe('each chargeback of a payment is a finding of its own, and the same when it is read again', () => {
+  const idsOf = async (...chargebacks: Partial<Row>[]): Promise<string[]> => {
+    const lines = chargebacks.map((one) => row({ transactionId: undefined, amount: 1_000, ...one }));
+    const covers = { from: THEN - DAY, until: NOW };
+    const statement = {
+      chargebacks: lines,
+      rows: [row()],
+      covers,
+      kinds: new Set(TRANSACTION_KINDS),
+      units: undefined,
+    };
+    const all = await reconcileStatement(statement, portOf([flow()], {}), { windowMs: DAY, now: NOW });
+    return all.filter(({ kind }) => kind === 'disputed').map((one) => findingWorkflowId(one));
+  };
+
+  test.each<[string, Partial<Row>, Partial<Row>]>([
+    ['of another sum', {}, { amount: 3_000 }],
+    ['of another day', {}, { created: THEN + DAY }],
+    ['equal, in one statement', {}, {}],
+    ['that all carry the id of the charge', { transactionId: 'tx-1' }, { transactionId: 'tx-1' }],
+  ])('%s', async (_what, one, other) => {
+    const ids = await idsOf(one, other);
+    expect(new Set(ids).size).toBe(2);
+    expect(await idsOf(one, other)).toEqual(ids);
+  });
+
+  test('but not one that was turned down', async () => {
+    expect(await idsOf({ status: 'Failed' })).toEqual([]);
+  });
+});
+
 describe('two charges of one reference are found', () => {
   const two = [row(), row({ transactionId: 'tx-2', created: THEN + 1 })];
 

@@ -98,9 +98,9 @@ async function whilePaused(flow: Billing): Promise<BillingEnd | undefined> {
 }
 
 /** Whether the period is over in which the cancel came. */
-function isPeriodOver({ cancelFrom, open }: Billing, due: PlannedBilling): boolean {
+function isPeriodOver({ cancelFrom, cancelIsLate, open }: Billing, due: PlannedBilling): boolean {
   // That period is not known: after a reset, or carried from code that did not note it.
-  if (cancelFrom === undefined) return isPlanOver(due) || isAnyDue(due);
+  if (cancelFrom === undefined) return isPlanOver(due) || (cancelIsLate !== true && isAnyDue(due));
   // By other rules of its time zone the first period that is left unbilled may be due earlier.
   if (Date.now() >= cancelFrom.dueAt || (due.bill?.period ?? 0) >= cancelFrom.period) return true;
   return open === undefined && isPlanOver(due);

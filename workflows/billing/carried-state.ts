@@ -71,6 +71,7 @@ export function carriedOf(flow: Billing): Carried {
     ...(flow.billAllUntil !== undefined && { billAllUntil: flow.billAllUntil }),
     ...(cancelAtPeriodEnd !== undefined && { cancelAtPeriodEnd }),
     ...(flow.cancelFrom !== undefined && { cancelFrom: flow.cancelFrom }),
+    ...(flow.cancelIsLate === true && { cancelIsLate: true as const }),
     ...(flow.terms !== undefined && { terms: flow.terms }),
     ...(left !== undefined && { left }),
     ...withDeclinedTries(flow),

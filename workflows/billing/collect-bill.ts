@@ -9,7 +9,7 @@ import { classifyAttempt, endDoubt, keepToLimit, noteDecline } from './classify-
 import { isStarted } from './is-started.js';
 import { movesFor } from './move-on.js';
 import { doubtOf, show } from './show.js';
-import type { Billing, OpenPeriod } from './state.js';
+import { type Billing, isAfterCancel, notAfterCancel, type OpenPeriod } from './state.js';
 import { askForCard, tellOf } from './tell.js';
 
 type Wait = Extract<DunningStep, { do: 'wait' }>;
@@ -56,7 +56,9 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
       const waitingFor = step.for === 'card' ? ('card' as const) : ('operator' as const);
       show(flow, { status: 'pastDue', waitingFor, dueAt: giveUpAt, needsOperator: doubtOf(flow) });
       if (await commandBefore(flow, giveUpAt, 'Until the bill is given up')) return undefined;
-      open.step = lateness(giveUpAt) > 0 ? afterOutage(flow, open, step) : endOfWait(flow, open, step);
+      // A wait that ends sooner than was said is no refusal to pay.
+      const wait = giveUpAt < step.giveUpAt ? { ...step, cutShort: true as const } : step;
+      open.step = lateness(giveUpAt) > 0 ? afterOutage(flow, open, wait) : endOfWait(flow, open, wait);
       return undefined;
     }
     case 'block':
@@ -88,15 +90,6 @@ async function untilAmount(flow: Billing, { period }: OpenPeriod, since: number)
 function isOverdue(flow: Billing, open: OpenPeriod, now: number): boolean {
   const isLast = open.amountIsLate === true || missedPolicyOf(flow) !== 'billAll';
   return isAfterCancel(flow, open, now) || (now >= open.endsAt && isLast);
-}
-
-/** Whoever has cancelled was told an end, and nothing is tried after it. */
-function isAfterCancel(flow: Billing, open: OpenPeriod, now: number): boolean {
-  return now >= notAfterCancel(flow, open, Number.POSITIVE_INFINITY);
-}
-
-function notAfterCancel({ cancelFrom }: Billing, { amountIsLate }: OpenPeriod, at: number): number {
-  return cancelFrom === undefined || amountIsLate === true ? at : Math.min(at, cancelFrom.dueAt);
 }
 
 /** ms by which the step is late because no worker was running; up to an hour counts as 0. */

@@ -195,6 +195,7 @@ async function cancel(
     if (flow.cancelAtPeriodEnd !== true) return { refusal: 'no cancel at the end of a period stands' };
     delete flow.cancelAtPeriodEnd;
     delete flow.cancelFrom;
+    delete flow.cancelIsLate;
     return undefined;
   }
   if (request.when === 'now') return { cancelled: request.why ?? 'by command' };
@@ -203,7 +204,9 @@ async function cancel(
     const { next, after, afterReset } = await planned(flow, at);
     // Given again by a reset, nobody knows in which period it was given: it ends before anything else is billed.
     const first = next ?? after;
-    if (afterReset !== true && first !== undefined) flow.cancelFrom = first;
+    const isKnown = afterReset !== true && first !== undefined;
+    if (isKnown && first.dueAt > at) flow.cancelFrom = first;
+    if (isKnown && first.dueAt <= at) flow.cancelIsLate = true;
   }
   flow.cancelAtPeriodEnd = true;
   return undefined;

@@ -12,6 +12,7 @@ import { openAhead } from './calendar.js';
 import {
   amountOf,
   type Billing,
+  isAfterCancel,
   type CommandAnswer,
   type OpenPeriod,
   type Refusal,
@@ -81,6 +82,8 @@ function tryNow(
     return { refusal: `a payment for period ${period} is under way` };
   }
   if (open.amountAwaited !== undefined) return { refusal: `period ${period} ${AWAITED}` };
+  if (isAfterCancel(flow, open, Date.now()))
+    return { refusal: 'it was cancelled, and nothing is billed after its end' };
   if (open.drop === true) return { refusal: `period ${period} is being given up, as the pause before said` };
   const policy = dunningPolicyOf(flow.input.dunning, flow.plan.interval);
   const { confirmRisk, who, why } = command.request;

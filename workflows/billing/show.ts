@@ -13,7 +13,7 @@ import type {
 import { dunningPolicyOf } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
 import { attributesOf, change, publish } from '../kit/visibility.js';
-import { amountOf, type Billing, type OpenPeriod } from './state.js';
+import { amountOf, type Billing, type OpenPeriod, notAfterCancel } from './state.js';
 
 interface Shown {
   status: PaymentStatus;
@@ -131,9 +131,9 @@ function openBill(flow: Billing, open: OpenPeriod) {
     declines: state.declines,
     maxAttempts: dunningPolicyOf(flow.input.dunning, flow.plan.interval).maxAttempts,
     ...(state.firstDeclinedAt !== undefined && { pastDueSince: iso(state.firstDeclinedAt) }),
-    ...(step.do === 'retry' && { nextTryAt: iso(step.at) }),
+    ...(step.do === 'retry' && { nextTryAt: iso(notAfterCancel(flow, open, step.at)) }),
     ...(confirmedRisks !== undefined && { confirmedRisks }),
-    ...(step.do === 'wait' && { giveUpAt: iso(step.giveUpAt) }),
+    ...(step.do === 'wait' && { giveUpAt: iso(notAfterCancel(flow, open, step.giveUpAt)) }),
   };
 }
 
@@ -251,13 +251,13 @@ function openSentence(flow: Billing, open: OpenPeriod): string {
   switch (step.do) {
     case 'retry': {
       if (step.after === 'brake')
-        return `${bill}: not tried, and nothing is counted (${open.last?.brakedBy ?? 'its business unit is braked'}); next try ${at(flow, step.at)} with ${card(flow)}`;
+        return `${bill}: not tried, and nothing is counted (${open.last?.brakedBy ?? 'its business unit is braked'}); next try ${at(flow, notAfterCancel(flow, open, step.at))} with ${card(flow)}`;
       const why = step.after === 'fault' ? 'the last try reached no issuer' : (since ?? 'declined');
-      return `${bill}: ${why}; next try ${at(flow, step.at)} with ${card(flow)}; attempt ${state.declines + 1} of ${maxAttempts}`;
+      return `${bill}: ${why}; next try ${at(flow, notAfterCancel(flow, open, step.at))} with ${card(flow)}; attempt ${state.declines + 1} of ${maxAttempts}`;
     }
     case 'wait': {
       const whom = step.for === 'card' ? 'another card' : 'a person';
-      return `${bill}: ${since ?? 'not paid'}; ${whom} is needed until ${at(flow, step.giveUpAt)}, ${card(flow)} is not tried again`;
+      return `${bill}: ${since ?? 'not paid'}; ${whom} is needed until ${at(flow, notAfterCancel(flow, open, step.giveUpAt))}, ${card(flow)} is not tried again`;
     }
     case 'block':
       return `${bill}: nobody knows whether payment ${flow.input.reference}.${period}.${attempts} has moved money; nothing is tried before that is known`;

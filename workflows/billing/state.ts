@@ -143,6 +143,8 @@ export interface Carried {
   cancelAtPeriodEnd?: true;
   /** The first period that it leaves unbilled, in the plan or after its last one; undefined if that is not known. */
   cancelFrom?: Period;
+  /** It came when the plan was over: what is due or open is billed, and nothing else was to come. */
+  cancelIsLate?: true;
   /** What commands have changed of the input, besides card and plan. */
   terms?: Terms;
   /** The state in which the previous bill was closed. */
@@ -223,6 +225,16 @@ export function isKnown({ ended, failure, upcoming, endsAt, open, paused, closed
 /** The amount of a period; undefined if it is metered and not supplied yet. */
 export function amountOf(flow: Billing, period: number): number | undefined {
   return amountAt(scheduleOf(flow), period);
+}
+
+/** Whoever has cancelled was told an end, and nothing is tried after it. */
+export function isAfterCancel(flow: Billing, open: OpenPeriod, now: number): boolean {
+  return now >= notAfterCancel(flow, open, Number.POSITIVE_INFINITY);
+}
+
+/** `at` (epoch ms), or that end if it comes before. */
+export function notAfterCancel({ cancelFrom }: Billing, { amountIsLate }: OpenPeriod, at: number): number {
+  return cancelFrom === undefined || amountIsLate === true ? at : Math.min(at, cancelFrom.dueAt);
 }
 
 /** By what the bills to come are foreseen. */

@@ -1,6 +1,6 @@
 import type { NotificationType } from '../../src/contract/notifications.js';
 import { tell } from '../kit/outbox.js';
-import type { Billing, OpenPeriod } from './state.js';
+import { type Billing, notAfterCancel, type OpenPeriod } from './state.js';
 
 /**
  * Tells the merchant of the subscription.
@@ -17,12 +17,9 @@ export function tellOf(
   tell(flow, type, about, { subscription: reference, ...data, ...noted });
 }
 
-export function askForCard(
-  flow: Billing,
-  { period, amount, attempts }: OpenPeriod,
-  { giveUpAt }: { giveUpAt: number },
-): void {
+export function askForCard(flow: Billing, open: OpenPeriod, { giveUpAt }: { giveUpAt: number }): void {
+  const { period, amount, attempts } = open;
   const { currency } = flow.input;
-  const until = new Date(giveUpAt).toISOString();
+  const until = new Date(notAfterCancel(flow, open, giveUpAt)).toISOString();
   tellOf(flow, 'subscription.cardNeeded', `${period}.${attempts}`, { period, amount, currency, until });
 }

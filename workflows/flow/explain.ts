@@ -5,7 +5,7 @@ import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { RiskVerdict } from '../../src/contract/outcome.js';
 import type { FinalOutcome } from '../../src/contract/messages.js';
 import { showMoney } from '../../src/domain/money.js';
-import { change, type Change } from '../kit/visibility.js';
+import { change, type Change, publish } from '../kit/visibility.js';
 import { announce } from './announce.js';
 import type { FlowState } from './state.js';
 
@@ -14,6 +14,13 @@ export function enter(flow: FlowState, changed: Change): void {
   change(flow, changed);
   setCurrentDetails(explain(flow));
   announce(flow);
+}
+
+/** Why an operator has to look whatever the flow does next. */
+export function showLasting(flow: FlowState): void {
+  if (flow.lasting === undefined || flow.needsOperator === flow.lasting) return;
+  enter(flow, { needsOperator: flow.lasting });
+  publish(flow);
 }
 
 /** One or two sentences for a person: what, since when, what it waits for, until when, what is safe to do. */
@@ -174,6 +181,8 @@ function safeToDo(flow: FlowState): string {
     return 'Refund the charge: by `refund`, or at the provider.';
   if (flow.unplaced !== undefined && flow.lasting !== undefined)
     return 'Look at the payment at the provider; `retryNow` then takes the flag away. Commands are taken meanwhile.';
+  if (flow.lasting !== undefined && flow.status === 'authorized')
+    return 'Look at the capture at the provider; `void` releases what is held if it took nothing.';
   if (flow.lasting !== undefined) return 'Look at both at the provider; `refund` what nobody wants taken.';
   if (outcome !== undefined) return 'Nothing to do.';
   if (isReferenceConflict(flow.failure)) return 'Ask the earlier run what happened before you repeat anything.';

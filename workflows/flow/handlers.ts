@@ -1,5 +1,5 @@
 import { ApplicationFailure, condition, currentUpdateInfo, setHandler } from '@temporalio/workflow';
-import { FAILURE_TYPES, WORKFLOW_TYPES } from '../../src/contract/names.js';
+import { FAILURE_TYPES } from '../../src/contract/names.js';
 import {
   type OutcomeRequest,
   outcomeRequestSchema,
@@ -32,6 +32,7 @@ import { registerDisputes } from './disputes.js';
 import { explain } from './explain.js';
 import { flowStatus, presentOutcome } from './outcomes.js';
 import { keepUnplaced, putIn } from './inbox.js';
+import { noteCaptured } from './told.js';
 import type { PaymentStatus } from '../../src/contract/statuses.js';
 import type { FlowState, SettleCommand } from './state.js';
 import { askedOf, forgetOldCommands, inPlace, refuseWhenEnded, refuseWhenFull } from './refuse.js';
@@ -107,23 +108,11 @@ function takeEvent(flow: FlowState, event: TransactionEvent): void {
   } else if (isLateRisk(flow, event)) noteLateRisk(flow, event);
   else {
     keepUnplaced(flow, event);
-    noteCaptured(flow, event);
+    // Before the event itself, which whatever is under way ignores.
+    if (noteCaptured(flow, event)) flow.inbox.push({ kind: 'retryNow' });
     putIn(flow, { kind: 'event', event });
   }
 }
-
-/**
- * Whatever is under way ignores events of a capture that was answered. If one contradicts that answer, another capture
- * could take the money twice (see `distrustTold`).
- */
-function noteCaptured(flow: FlowState, { eventType, transactionId, status, trusted }: TransactionEvent): void {
-  if (!trusted || status !== 'Succeed' || transactionId === undefined || resourceOf(eventType) !== 'capture') return;
-  if (flow.type !== WORKFLOW_TYPES.authorizeAndCapture || flow.toldCaptured?.includes(transactionId) === true) return;
-  flow.toldCaptured = [...(flow.toldCaptured ?? []), transactionId].slice(-MOST_CAPTURES);
-}
-
-/** No real payment has more. */
-const MOST_CAPTURES = 50;
 
 /** Of a flow whose start is refused. */
 export function refuseUpdates(failure: unknown): void {

@@ -109,6 +109,10 @@ export interface Hold {
   seenAfterReset?: true;
   /** Set once such a run has found it, or the hold before it, ended. */
   sentBefore?: EarlierRuns;
+  /** The capture that has succeeded. */
+  captured?: string;
+  /** Captures of the holds before it, which have failed. */
+  readonly capturesBefore?: string[];
   /** Such a run has found this one ended. */
   foundEnded?: true;
   /** A run of this flow has sent the void that makes room for the next hold. */

@@ -40,6 +40,14 @@ export function goOn(sending: Sending): void {
       if (delivery.status === 'waiting') void deliver(sending, kept, delivery, 'again');
 }
 
+/** Once an endpoint that was given up is mended: for three days, like a new one. */
+export function tryAgain(sending: Sending, kept: KeptNotification, delivery: Delivery): void {
+  delivery.status = 'waiting';
+  delete delivery.why;
+  delivery.until = Date.now() + THREE_DAYS_MS;
+  void deliver(sending, kept, delivery, 'again');
+}
+
 async function deliver(
   sending: Sending,
   kept: KeptNotification,

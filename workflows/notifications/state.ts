@@ -1,5 +1,10 @@
 import { setCurrentDetails, setHandler } from '@temporalio/workflow';
-import { handOverSchema, type KeptNotification, type SentNotifications } from '../../src/contract/notifications.js';
+import {
+  type Delivery,
+  handOverSchema,
+  type KeptNotification,
+  type SentNotifications,
+} from '../../src/contract/notifications.js';
 import { isSealed } from '../../src/contract/payload-marks.js';
 import { readableOrRetry } from '../kit/decoded-or-retry.js';
 import { countUnknownSignals, ignore } from '../kit/run.js';
@@ -36,14 +41,15 @@ export function carriedOf({ kept }: Sending): Carried {
   return { v: CARRIED_VERSION, kept };
 }
 
-export function registerHandlers(sending: Sending): void {
+/** @param tryAgain sends a notification to an endpoint once more */
+export function registerHandlers(sending: Sending, tryAgain: TryAgain): void {
   setHandler(notifySignal, (payload) => {
     readableOrRetry(payload, 'what is to be told');
     const given = handOverSchema.safeParse(payload);
     // Only our activity encrypts it: whoever has access to Temporal could have anything signed otherwise.
     if (!isSealed(payload)) ignore(sending, 'notificationInClear');
     else if (!given.success || given.data.workflowId !== sending.workflowId) ignore(sending, 'malformedNotification');
-    else take(sending, given.data);
+    else take(sending, given.data, tryAgain);
   });
   setHandler(notificationsQuery, () => presentSending(sending), { description: 'What was sent, and who has taken it' });
   setHandler(explainQuery, () => explain(sending), { description: 'What is under way, in a sentence' });
@@ -52,12 +58,15 @@ export function registerHandlers(sending: Sending): void {
 
 type Given = Extract<ReturnType<typeof handOverSchema.safeParse>, { success: true }>['data'];
 
-function take(sending: Sending, { businessUnit, url, notifications, again }: Given): void {
+type TryAgain = (kept: KeptNotification, delivery: Delivery) => void;
+
+function take(sending: Sending, { businessUnit, url, notifications, again }: Given, tryAgain: TryAgain): void {
   for (const notification of notifications) {
     const known = sending.kept.findIndex(({ id }) => id === notification.id);
     // A flow hands over again what a lost reply or a reset makes it doubt.
     if (known >= 0 && again !== true) ignore(sending, 'knownNotification');
-    else if (known >= 0 && !isDone(sending.kept[known] as KeptNotification)) ignore(sending, 'notificationUnderWay');
+    else if (known >= 0 && !isDone(sending.kept[known] as KeptNotification))
+      takeUp(sending, sending.kept[known] as KeptNotification, tryAgain);
     else {
       if (known >= 0) sending.kept.splice(known, 1);
       sending.kept.push({ ...notification, businessUnit, ...(url !== undefined && { url }) });
@@ -66,6 +75,13 @@ function take(sending: Sending, { businessUnit, url, notifications, again }: Giv
   const done = sending.kept.filter(isDone);
   const tooMany = new Set(done.slice(0, Math.max(0, sending.kept.length - MOST_KEPT)));
   sending.kept = sending.kept.filter((kept) => !tooMany.has(kept));
+}
+
+/** While one endpoint is still being tried, those that were given up are tried again. */
+function takeUp(sending: Sending, kept: KeptNotification, tryAgain: TryAgain): void {
+  const givenUp = kept.deliveries?.filter(({ status }) => status === 'givenUp') ?? [];
+  if (givenUp.length === 0) ignore(sending, 'notificationUnderWay');
+  for (const delivery of givenUp) tryAgain(kept, delivery);
 }
 
 function isDone({ deliveries }: KeptNotification): boolean {

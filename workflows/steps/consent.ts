@@ -7,7 +7,7 @@ import { postUntil, OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { isFinal } from '../../src/domain/settling.js';
 import { resumable } from '../flow/continue.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
-import { nextMessage } from '../flow/inbox.js';
+import { nextMessage, nextMessageOrRun } from '../flow/inbox.js';
 import { evidence } from '../flow/outcomes.js';
 import { type FlowState } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
@@ -59,6 +59,9 @@ async function release(flow: FlowState, { consent, payment, sentAt }: ConsentGiv
 /** Tries over about a day: a provider may refund only what it has settled. */
 const MOST_TRIES = 9;
 
+/** ms until a refund that a brake has stopped is tried again. */
+const BRAKED_MS = 15 * 60_000;
+
 /** Refunds all that this flow has charged, with retries. */
 async function reverse(flow: FlowState): Promise<ConsentMoney> {
   const begin = (): Reversing => ({ made: [], tries: 1, sequence: 1 });
@@ -72,13 +75,17 @@ interface Reversing {
   sequence: number;
   /** The last declined refund, until a read shows it as failed. */
   declined?: string | undefined;
+  /** Epoch ms: it waits for the next try until then. */
+  restUntil?: number;
 }
 
 async function untilReversed(flow: FlowState, notes: Reversing): Promise<ConsentMoney> {
   const { made } = notes;
   // A refused request executed nothing, so its key is used again. A declined one uses up its key once a read shows it
   // as failed (money rule 3).
-  for (; ; notes.tries += 1) {
+  for (;;) {
+    if (notes.restUntil !== undefined) await rest(flow, notes.restUntil);
+    delete notes.restUntil;
     const { tries, declined } = notes;
     if (declined !== undefined) {
       const read = await readTransaction(flow, declined);
@@ -89,13 +96,20 @@ async function untilReversed(flow: FlowState, notes: Reversing): Promise<Consent
         const why = `refund ${declined} was declined, and can't be read back as failed`;
         if (tries >= MOST_TRIES) return { status: 'notRefunded', transactionId: declined, why };
         if (tries >= ASK_OPERATOR_AFTER_TRIES) askOperator(flow, `the charge of the consent is not refunded: ${why}`);
-        await rest(flow, releaseDelay(tries));
+        tryLater(notes);
         continue;
       }
       notes.declined = undefined;
       notes.sequence += 1;
     }
     const ended = await refund(flow, notes.sequence, made);
+    if (!('refused' in ended) && ended.status === 'notExecuted' && ended.braked === true) {
+      // No try: nothing was sent, under a key that is still good.
+      enter(flow, { waitingFor: 'brake' });
+      publish(flow);
+      notes.restUntil = Date.now() + BRAKED_MS;
+      continue;
+    }
     if (!('refused' in ended)) {
       const { transactionId, evidence: known } = ended;
       if (transactionId !== undefined) made.push(transactionId);
@@ -110,8 +124,13 @@ async function untilReversed(flow: FlowState, notes: Reversing): Promise<Consent
     const why = 'refused' in ended ? ended.refused.message : whyOf(ended);
     if (tries >= MOST_TRIES) return { status: 'notRefunded', why };
     if (tries >= ASK_OPERATOR_AFTER_TRIES) askOperator(flow, `the charge of the consent is not refunded: ${why}`);
-    await rest(flow, releaseDelay(tries));
+    tryLater(notes);
   }
+}
+
+function tryLater(notes: Reversing): void {
+  notes.restUntil = Date.now() + releaseDelay(notes.tries);
+  notes.tries += 1;
 }
 
 async function refund(flow: FlowState, sequence: number, made: readonly string[]) {
@@ -147,12 +166,12 @@ function whyOf(ended: Exclude<FinalStepOutcome, { status: 'succeeded' }>): strin
   return ended.subCategory === undefined ? ended.category : `${ended.category}/${ended.subCategory}`;
 }
 
-/** Waits until the next try; `retryNow` ends the wait. */
-async function rest(flow: FlowState, ms: number): Promise<void> {
+/** Waits until the next try; `retryNow` ends the wait. A brake may stay for months: the flow may continue as new here. */
+async function rest(flow: FlowState, until: number): Promise<void> {
   flow.transactionId = undefined;
   flow.settleable = false;
-  for (const until = Date.now() + ms; Date.now() < until;) {
-    const message = await nextMessage(flow, until - Date.now(), 'Before the refund is tried again');
+  while (Date.now() < until) {
+    const message = await nextMessageOrRun(flow, until - Date.now(), 'Before the refund is tried again');
     if (message?.kind === 'retryNow') return;
     if (message?.kind === 'settle')
       message.command.answer = { refusal: 'nothing is under way: the refund will be tried again' };

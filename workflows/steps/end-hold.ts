@@ -35,9 +35,9 @@ export async function captureHold(flow: FlowState, hold: Hold, command?: Capture
       const reconciliationId = command?.request.reference ?? flow.reference;
       const look = await lookFirst(flow, hold, 'capture', command, { amount, reconciliationId });
       if (!mayAct(look)) return notSent(flow, hold, look, command);
-      // An event may have come with the command, or during the look.
-      distrustTold(flow, hold, hold.captures);
-      if (hold.unconfirmedCapture !== undefined) return notRepeated(flow, hold, command);
+      // An event may have come during the look.
+      distrustTold(flow, hold);
+      if (hold.unconfirmedCapture !== undefined && look !== 'ours') return notRepeated(flow, hold, command);
       beginStep(flow, 'capture', amount);
       flow.notLooked = look === 'notOffered';
       hold.sequences.capture += 1;
@@ -68,9 +68,9 @@ async function sendCapture(
   hold.sequences.void = voids.count.sequence;
   hold.voids.splice(0, hold.voids.length, ...voids.count.ids);
   if ('refused' in ended) return { ended: await refusedByService(flow, hold, ended.refused, command) };
-  const earlier = [...hold.captures];
+  if (ended.status === 'succeeded' && ended.transactionId !== undefined) hold.captured = ended.transactionId;
   note(hold.captures, ended);
-  distrustTold(flow, hold, ended.status === 'succeeded' ? earlier : hold.captures);
+  distrustTold(flow, hold);
   if (command !== undefined) answer(flow, command, hold.sequences.capture, ended);
   const end = endOfVoids(flow, voids, ended);
   if (end !== undefined && 'voided' in end) {
@@ -95,7 +95,7 @@ export async function voidHold(
   hold: Hold,
   { reason, command }: { reason: string; command?: VoidOf },
 ): Promise<HoldOutcome | undefined> {
-  const begin = (): { look?: 'held' | 'notOffered' } => ({});
+  const begin = (): { look?: 'held' | 'ours' | 'notOffered' } => ({});
   return await resumable(flow, 'void', begin, async (notes) => {
     if (notes.look === undefined) {
       const look = await lookFirst(flow, hold, 'void', command);
@@ -138,8 +138,8 @@ function voided(flow: FlowState, hold: Hold, ended: FinalStepOutcome, reason: st
   };
 }
 
-function mayAct(look: Look): look is 'held' | 'notOffered' {
-  return look === 'held' || look === 'notOffered';
+function mayAct(look: Look): look is 'held' | 'ours' | 'notOffered' {
+  return look === 'held' || look === 'ours' || look === 'notOffered';
 }
 
 /** Nothing was sent. If the hold is gone the flow ends; if nothing shows whether it is gone, an operator is asked. */

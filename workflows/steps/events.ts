@@ -9,7 +9,7 @@ import { noteSecond } from '../flow/inbox.js';
 import { addLasting } from '../flow/new-state.js';
 import { type FlowState, type Unplaced } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
-import { enter } from '../flow/explain.js';
+import { enter, showLasting } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
 import { delivery } from '../policies.js';
 
@@ -76,12 +76,6 @@ export async function placeEvents(flow: FlowState): Promise<void> {
     addLasting(flow, placed.why);
     showLasting(flow);
   }
-}
-
-export function showLasting(flow: FlowState): void {
-  if (flow.lasting === undefined || flow.needsOperator === flow.lasting) return;
-  enter(flow, { needsOperator: flow.lasting });
-  publish(flow);
 }
 
 /** Epoch ms of the next look-up of a kept event, or of a dispute that was seen; undefined if there is none. */

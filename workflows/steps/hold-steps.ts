@@ -6,11 +6,10 @@ import { holdAct, type HoldAct, type Retries } from '../../src/domain/hold.js';
 import { postUntil } from '../../src/domain/schedules.js';
 import { holdOfCommand, isReplaced, isReplacedByDeadline } from '../../src/domain/sent-before.js';
 import { resumable } from '../flow/continue.js';
-import { addLasting } from '../flow/new-state.js';
 import type { FlowState, Hold, MoneyCommand, ReauthorizeRequest, VoidOf } from '../flow/state.js';
 import { enter } from '../flow/explain.js';
+import { contradicted, noteContradiction } from '../flow/told.js';
 import { publish } from '../kit/visibility.js';
-import { showLasting } from './events.js';
 import { beginStep, type MoneyStep, moneyStep, tryExecute } from './money-step.js';
 import { ASK_OPERATOR_AFTER_TRIES } from './operator.js';
 
@@ -66,6 +65,7 @@ export function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | un
     sequence: hold.sequences.capture,
     reconciliationId,
     knownTransactionIds: [...hold.captures],
+    barred: () => contradicted(flow) !== undefined,
     postUntil: postUntil(flow.stepStartedAt, false),
     post: (activities, call) =>
       activities.createCapture({
@@ -237,13 +237,13 @@ export function isGoneForGood(hold: Hold, { status }: HoldOutcome): boolean {
   return !isReplacedByDeadline(sentBefore, hold, status);
 }
 
-/**
- * A signed event has called captures `Succeed` that were answered otherwise: none is sent any more.
- * @param failed captures that did not succeed as far as this flow knows
- */
-export function distrustTold(flow: FlowState, hold: Hold, failed: readonly string[]): void {
-  const told = flow.toldCaptured?.find((id) => failed.includes(id) && id !== hold.unconfirmedCapture);
-  if (told !== undefined) distrust(flow, hold, 'capture', told);
+/** A signed event has called captures `Succeed` that were answered otherwise: none is sent any more. */
+export function distrustTold(flow: FlowState, hold: Hold): void {
+  const told = contradicted(flow);
+  if (told !== undefined && told !== hold.unconfirmedCapture) distrust(flow, hold, 'capture', told);
+  // A read has shown that the hold before was gone, and not taken: it bars nothing, but a person must know.
+  const before = flow.toldCaptured?.find((id) => hold.capturesBefore?.includes(id));
+  if (before !== undefined) noteContradiction(flow, 'capture', before);
 }
 
 /** The same for any capture or void: no look of before counts, and a person is told. */
@@ -251,6 +251,5 @@ export function distrust(flow: FlowState, hold: Hold, resource: string, transact
   // A second capture could take the money twice.
   if (resource === 'capture') hold.unconfirmedCapture = transactionId;
   hold.seenAt = 0;
-  addLasting(flow, `an event calls ${resource} ${transactionId} Succeed, and it was answered otherwise`);
-  showLasting(flow);
+  noteContradiction(flow, resource, transactionId);
 }

@@ -4,6 +4,7 @@ import { pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/settling.js';
 import { nextCommandOrMessage, waitingVoid } from '../flow/inbox.js';
 import { resumable } from '../flow/continue.js';
+import { contradicted } from '../flow/told.js';
 import type { FlowState, Hold, Message, MoneyCommand, QueuedCommand } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { captureHold, voidHold } from './end-hold.js';
@@ -73,7 +74,7 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
   if (begun !== undefined) return begun;
   for (;;) {
     const { mustVoid, terms } = hold;
-    distrustTold(flow, hold, hold.captures);
+    distrustTold(flow, hold);
     if (isCancelled(flow, hold)) hold.mustVoid ??= 'cancel';
     const asked = waitingVoid(flow);
     // A void goes before the immediate capture and before a deadline that has passed. After a reset it may be meant for
@@ -190,8 +191,12 @@ async function listen(
       flow.queue.unshift(command);
       return undefined;
     }
-    // While the command was queued the hold may have changed.
-    const refusal = command.name === 'decideReview' ? undefined : forbids(flow, hold, command.name, command.request);
+    // An event may have come with the command, and while that was queued the hold may have changed.
+    distrustTold(flow, hold);
+    const refusal =
+      command.name === 'decideReview'
+        ? undefined
+        : forbids(flow, command.name === 'capture' ? unlessTold(flow, hold) : hold, command.name, command.request);
     if (refusal !== undefined) {
       command.answer = refusal;
       return undefined;
@@ -240,4 +245,12 @@ async function handle(flow: FlowState, hold: Hold, message: Message): Promise<Ho
     if (contradicts) distrust(flow, hold, resource, event.transactionId ?? '');
   }
   return await inspectHold(flow, hold);
+}
+
+/**
+ * The hold without the bar of an event that contradicts a capture: `captureHold` looks first, since the run before a reset
+ * may have executed this very command before it was told.
+ */
+function unlessTold(flow: FlowState, hold: Hold): Hold {
+  return hold.unconfirmedCapture === contradicted(flow) ? { ...hold, unconfirmedCapture: undefined } : hold;
 }

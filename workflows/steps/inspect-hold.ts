@@ -32,9 +32,12 @@ interface Intent {
   reconciliationId?: string;
 }
 
-/** `notOffered` and `unclear`: the reads don't tell; with `unclear` nothing rules out that the hold was captured. */
-export type Look = HoldOutcome | 'held' | 'notOffered' | 'unclear' | 'cancelled' | 'nextHold';
-type OneLook = Look | 'pending' | 'statusless';
+/**
+ * `ours`: the run before a reset has executed this very operation, and sending it under its key adopts it. `notOffered`
+ * and `unclear`: the reads don't tell; with `unclear` nothing rules out that the hold was captured.
+ */
+export type Look = HoldOutcome | 'held' | 'ours' | 'notOffered' | 'unclear' | 'cancelled' | 'nextHold';
+type OneLook = Exclude<Look, 'ours'> | 'pending' | 'statusless';
 
 /**
  * Reads the payment before a capture or void if the hold was last seen a minute or more ago (money rule 8): a foreign
@@ -65,9 +68,8 @@ export async function lookFirst(
       if (command !== undefined && wasReplaced(hold)) return look;
       if (hold.mustVoid === 'reauthorize' && isGoneForGood(hold, look)) return look;
     }
-    if (typeof look !== 'string' && hold.seenAfterReset && (await isOurs(flow, hold, operation, intent))) return 'held';
-    // After a reset the pending transaction may be this very operation: sending it under its key adopts it.
-    if (look === 'pending' && (await isOurs(flow, hold, operation, intent))) return 'held';
+    if (typeof look !== 'string' && hold.seenAfterReset && (await isOurs(flow, hold, operation, intent))) return 'ours';
+    if (look === 'pending' && (await isOurs(flow, hold, operation, intent))) return 'ours';
     if (look === 'statusless') return unanswered;
     if (look !== 'unclear' && look !== 'pending' && look !== 'notOffered') return look;
     if (look !== 'notOffered') last = 'unclear';

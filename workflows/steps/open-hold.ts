@@ -35,6 +35,7 @@ export function openHold(
     captureAtOnce: captureMode === 'auto' && earlier === undefined,
     retries: { tries: 0, lastTryAt: 0, captureFailed: false },
     captures: [],
+    ...(earlier !== undefined && { capturesBefore: [...(earlier.capturesBefore ?? []), ...earlier.captures] }),
     voids: [],
     sequences,
     voidsBefore: sequences.void,

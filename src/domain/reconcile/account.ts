@@ -9,6 +9,8 @@ export interface Claim {
   /** undefined: the flow has adopted the transaction by its id, and does not say of which kind it is. */
   readonly kind: TransactionKind | undefined;
   readonly transactionId: string | undefined;
+  /** What the operation was sent with, if that is not the reference of its flow. */
+  readonly reconciliationId?: string | undefined;
   readonly paymentId: string | undefined;
   /** Minor units; undefined of a void, which has no sum of its own. */
   readonly amount: number | undefined;
@@ -44,7 +46,7 @@ export const MONEY_TYPES: readonly string[] = [
 ];
 
 type Result = Readonly<Record<string, unknown>>;
-type Part = Partial<Pick<Claim, 'amount' | 'currency' | 'from' | 'to' | 'known'>>;
+type Part = Partial<Pick<Claim, 'reconciliationId' | 'amount' | 'currency' | 'from' | 'to' | 'known'>>;
 
 const LISTS = {
   authorizations: 'authorization',
@@ -61,13 +63,19 @@ export function accountOf(flow: FlowFacts): Account {
   const add = (kind: TransactionKind | undefined, id: unknown, part: Part = {}): void => {
     const transactionId = typeof id === 'string' && id !== UNKNOWN_ID ? id : undefined;
     const key = transactionId ?? `${kind} without an id ${claims.size}`;
-    if (claims.has(key)) return;
+    const known = claims.get(key);
+    const { reconciliationId } = part;
+    if (known !== undefined) {
+      // Of a hold's capture only its command says what it was sent with.
+      if (reconciliationId !== undefined) claims.set(key, { ...known, reconciliationId });
+      return;
+    }
     claims.set(key, { ...whole(flow, result), ...part, kind, transactionId, workflowId: flow.workflowId });
   };
   claimsOfStory(flow.type, result, add);
   const failed = new Set<string>();
   // In doubt, the time that the whole flow took: an operation of its own has its own evidence.
-  for (const action of listOf(result['actions'])) claimOfAction(action, add, failed);
+  for (const action of listOf(result['actions'])) claimOfAction(flow, action, add, failed);
   if (hasFailed(result)) note(failed, result['transactionId']);
   note(failed, asObject(result['voided'])['transactionId']);
   const named = new Set<string>();
@@ -110,7 +118,7 @@ function claimsOfConsent(result: Result, add: Add): void {
     add('void', money['transactionId'], { amount: undefined, ...timesOf(money) } as Part);
 }
 
-function claimOfAction(action: Result, add: Add, failed: Set<string>): void {
+function claimOfAction(flow: FlowFacts, action: Result, add: Add, failed: Set<string>): void {
   const kind = action['action'];
   const outcome = asObject(action['outcome']);
   if (kind !== 'refund' && kind !== 'capture' && kind !== 'void') return;
@@ -118,10 +126,19 @@ function claimOfAction(action: Result, add: Add, failed: Set<string>): void {
   if (outcome['status'] !== 'succeeded') return;
   const { amount, currency } = outcome;
   add(kind, outcome['transactionId'], {
+    reconciliationId: sentWith(flow, kind, action),
     ...(kind === 'void' ? { amount: undefined } : typeof amount === 'number' && { amount }),
     ...(typeof currency === 'string' && { currency }),
     ...timesOf(outcome, true),
   } as Part);
+}
+
+/** A command to an ended payment has a reconciliation id of its own: the caller's reference, or one made of its key. */
+function sentWith({ type }: FlowFacts, kind: 'refund' | 'capture' | 'void', action: Result): string | undefined {
+  const { reference, key } = action;
+  if (typeof reference === 'string') return reference;
+  if (type !== WORKFLOW_TYPES.paymentActions || typeof key !== 'string') return undefined;
+  return `${kind}-${key.slice(key.lastIndexOf(':') + 1)}`;
 }
 
 /** The service's own time where the result has it, otherwise between the start and the end of the operation. */
@@ -137,7 +154,10 @@ function timesOf(result: Result, withDetails = false): Part {
   };
 }
 
-function whole(flow: FlowFacts, result: Result): Omit<Claim, 'kind' | 'transactionId' | 'workflowId'> {
+function whole(
+  flow: FlowFacts,
+  result: Result,
+): Omit<Claim, 'kind' | 'transactionId' | 'reconciliationId' | 'workflowId'> {
   const { amount, currency, paymentId } = result;
   return {
     paymentId: typeof paymentId === 'string' ? paymentId : flow.paymentId,

@@ -123,6 +123,8 @@ function isKnown(row: Row, flows: readonly Accounted[], { knownToOpen }: Frame):
       // What an open flow of commands has done is all in its claims. Another one can't be asked without an id.
       if (id === undefined) return flow.type !== WORKFLOW_TYPES.paymentActions;
       if (account.named.has(id) || flow.workflowId === resolveWorkflowId(id)) return true;
+      // All that it was asked for is answered: what it has only read was moved by somebody else.
+      if (flow.type === WORKFLOW_TYPES.paymentActions && flow.status === 'idle') return false;
       return knownToOpen.get(flow.workflowId)?.has(id) === true;
     }
     const actions = (flow.result as { actions?: unknown[] } | undefined)?.actions ?? [];

@@ -81,11 +81,18 @@ export function match(rows: readonly Row[], facts: Iterable<FlowFacts>): Match {
   }
   const claimsFor = (row: Row): Claim[] =>
     flowsOf(row).flatMap(({ account }) => account.claims.filter((claim) => left.has(claim) && mayBe(row, claim)));
-  const unmatched = open.filter((row) => {
-    const claim = claimsFor(row).find((each) => isSameSum(row, each));
-    if (claim !== undefined) take(row, claim);
-    return claim === undefined;
-  });
+  const takenBy =
+    (isIts: (row: Row, claim: Claim) => boolean) =>
+    (row: Row): boolean => {
+      const claim = claimsFor(row).find((each) => isSameSum(row, each) && isIts(row, each));
+      if (claim !== undefined) take(row, claim);
+      return claim === undefined;
+    };
+  // An equal row of somebody else must not take what another row names.
+  const unnamed = open.filter(
+    takenBy((row, { reconciliationId: id }) => id !== undefined && id === row.reconciliationId),
+  );
+  const unmatched = unnamed.filter(takenBy(() => true));
   const wanted = new Map<Claim, number>();
   for (const row of unmatched) for (const claim of claimsFor(row)) wanted.set(claim, (wanted.get(claim) ?? 0) + 1);
   const unaccounted = unmatched.filter((row) => {
@@ -112,20 +119,24 @@ function claimsOf(flows: ReadonlyMap<string, Accounted>): Claim[] {
 
 function flowFinder(flows: ReadonlyMap<string, Accounted>, rows: readonly Row[]): Match['flowsOf'] {
   const byPayment = new Map<string, Set<Accounted>>();
-  const note = (paymentId: string | undefined, flow: Accounted | undefined): void => {
-    if (paymentId === undefined || flow === undefined) return;
-    const known = byPayment.get(paymentId) ?? new Set();
-    byPayment.set(paymentId, known.add(flow));
+  const byReconciliation = new Map<string, Set<Accounted>>();
+  const note = (to: Map<string, Set<Accounted>>, name: string | undefined, flow: Accounted | undefined): void => {
+    if (name === undefined || flow === undefined) return;
+    to.set(name, (to.get(name) ?? new Set()).add(flow));
   };
   for (const each of flows.values()) {
-    note(each.flow.paymentId, each);
-    for (const { paymentId } of each.account.claims) note(paymentId, each);
+    note(byPayment, each.flow.paymentId, each);
+    for (const { paymentId, reconciliationId } of each.account.claims) {
+      note(byPayment, paymentId, each);
+      note(byReconciliation, reconciliationId, each);
+    }
   }
   // A refund may carry a reference of its own: the charge of its payment says whose it is.
-  for (const row of rows.filter(isFirst)) for (const id of idsOf(row)) note(row.paymentId, flows.get(id));
+  for (const row of rows.filter(isFirst)) for (const id of idsOf(row)) note(byPayment, row.paymentId, flows.get(id));
   return (row) => {
     const found = idsOf(row).flatMap((id) => flows.get(id) ?? []);
-    const all = [...new Set([...found, ...(byPayment.get(row.paymentId ?? '') ?? [])])];
+    const ofPayment = byPayment.get(row.paymentId ?? '') ?? [];
+    const all = [...new Set([...found, ...ofPayment, ...(byReconciliation.get(row.reconciliationId ?? '') ?? [])])];
     // It acts on what others have charged, held or credited, and so lists that too.
     return isFirst(row) ? all.filter(({ flow }) => flow.type !== WORKFLOW_TYPES.paymentActions) : all;
   };

@@ -9,7 +9,7 @@ import { decimalToMinorUnits } from '../money.js';
 import type { Row } from './match.js';
 
 /** Money that a card holder has had taken back. */
-export type Chargeback = Omit<Row, 'kind' | 'status'>;
+export type Chargeback = Omit<Row, 'kind'>;
 
 /** A statement of the payment service or of an acquirer, with what it covers. */
 export interface ReconcilableStatement {
@@ -221,7 +221,7 @@ function rowOf(value: object | undefined): { row: Row } | { chargeback: Chargeba
   const amount = amountOf(parsed.data.amount, decimal, currency, kind, faults);
   if (faults.length > 0) return { faults };
   const moved = { amount, currency, reconciliationId, paymentId, transactionId, created, settled };
-  return kind === CHARGEBACK ? { chargeback: moved } : { row: { kind, status, ...moved } };
+  return kind === CHARGEBACK ? { chargeback: { status, ...moved } } : { row: { kind, status, ...moved } };
 }
 
 const bare = (name: string): string => name.toLowerCase().replace(/[^a-z]/g, '');

@@ -132,6 +132,13 @@ describe('billNow', () => {
       failsWith('ReferenceConflict', 'with another request'),
     );
     await expect(flow.command('pause', { commandId: 'early' })).rejects.toMatchObject(failsWith('ReferenceConflict'));
+    // By our client as well, whose requests of two commands may be the same text.
+    const { subscription } = time.holdfast;
+    await subscription.pause(flow.reference, { commandId: 'stop' });
+    await subscription.resume(flow.reference, { commandId: 'ticket' });
+    await expect(subscription.refundPeriod(flow.reference, { commandId: 'ticket' })).rejects.toMatchObject({
+      type: 'ReferenceConflict',
+    });
     expect((await flow.status()).subscription).toMatchObject({ billedPeriods: 3 });
     expect(await tried()).toEqual([
       '1.1 day 0 Succeed 6000 EUR',

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { tellOfDispute } from '../../../src/client/start-actions.js';
-import { paymentActionsWorkflowId } from '../../../src/contract/names.js';
+import { MEMO_KEYS, paymentActionsWorkflowId } from '../../../src/contract/names.js';
 import { beginActions } from '../../support/virtual-flows.js';
-import { answers, failsWith, HOUR, MINUTE, sharedTime } from './context.js';
+import { answers, DAY, failsWith, HOUR, MINUTE, sharedTime } from './context.js';
 import { flowOf, GRACE, limitedUnit } from './limited-unit.js';
 import { beginWeekly } from './weekly.js';
 
@@ -53,4 +53,23 @@ test('a subscription is told of a dispute once it can be read whose payment it i
   await pass(6 * HOUR);
   expect(await weekly.flow.status()).toMatchObject({ status: 'paused' });
   await weekly.flow.command('cancel', { when: 'now' });
+});
+
+test('the run that the word of a dispute opens takes over what the one before it has done, though that closed meanwhile', async () => {
+  const { paymentId, actions, reference } = await charged();
+  await actions.ask('refund', { commandId: 'part', amount: 500 });
+  const { client } = time;
+  const workflow = Object.create(client.workflow) as typeof client.workflow;
+  // It was described as open, and ends before the signal arrives.
+  workflow.signalWithStart = async (...given) => {
+    await pass(31 * DAY);
+    return await client.workflow.signalWithStart(...given);
+  };
+  const slow = Object.create(client, { workflow: { value: workflow } }) as typeof client;
+  await tellOfDispute(slow, { ...inputOf(paymentId), paymentReference: reference }, 'statement');
+  const { memo } = await client.workflow.getHandle(actions.workflowId).describe();
+  expect(memo?.[MEMO_KEYS.takesOver]).not.toBe('none');
+  await pass(HOUR);
+  const status = await time.holdfast.status(flowOf(actions.workflowId));
+  expect(status).toMatchObject({ disputed: { knownBy: 'statement' } });
 });

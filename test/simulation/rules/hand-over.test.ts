@@ -153,16 +153,41 @@ test('what a flow was sending that somebody has ended is sent again by `notifica
   await pass(MINUTE);
   await time.client.workflow.getHandle(notificationsWorkflowId(flow.workflowId)).terminate();
   status = () => 200;
+  expect(await resend()).toMatchObject({ code: 0, printed: expect.stringContaining('1 sent again') });
+  await pass(MINUTE);
+  expect(takenOf(all, flow.workflowId)).toEqual(['payment.succeeded']);
+  await resend();
+  expect((await sentOf(time, flow.workflowId)).notifications).toHaveLength(1);
+});
+
+test('what one endpoint has refused for good is sent to it again while another is still being tried', async () => {
+  await time.close();
+  await begin({ telling: tellingOf([{ url: `${MERCHANT}/gone` }, { url: `${MERCHANT}/down` }]) });
+  status = ({ path }) => (path === '/gone' ? 410 : 503);
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  await flow.outcome();
+  await pass(HOUR);
+  status = ({ path }) => (path === '/gone' ? 200 : 503);
+  expect(await resend()).toMatchObject({ code: 0, printed: expect.stringContaining('1 sent again') });
+  await pass(MINUTE);
+  expect(takenOf(all, flow.workflowId, '/gone')).toEqual(['payment.succeeded']);
+  const [told] = (await sentOf(time, flow.workflowId)).notifications;
+  const again = await resend([told?.id ?? '']);
+  expect(again).toMatchObject({ code: 1, printed: expect.stringContaining('it is still being tried') });
+  status = () => 200;
+  await pass(2 * HOUR);
+  expect(takenOf(all, flow.workflowId, '/down')).toEqual(['payment.succeeded']);
+});
+
+/** As an operator does. */
+async function resend(ids: readonly string[] = []): Promise<{ code: number; printed: string }> {
   let printed = '';
-  const request = { command: 'notifications resend', json: false, since: new Date(Date.now() - DAY), ids: [] } as const;
   const output = {
     print: (text: string) => void (printed += text),
     printError: (text: string) => void (printed += text),
   };
-  await runNotifications({ client: time.client } as Engine, request, output);
-  expect(printed).toContain('1 sent again');
-  await pass(MINUTE);
-  expect(takenOf(all, flow.workflowId)).toEqual(['payment.succeeded']);
-  await runNotifications({ client: time.client } as Engine, request, output);
-  expect((await sentOf(time, flow.workflowId)).notifications).toHaveLength(1);
-});
+  const since = new Date(Date.now() - DAY);
+  const request = { command: 'notifications resend', json: false, since, ids } as const;
+  const code = await runNotifications({ client: time.client } as Engine, request, output);
+  return { code, printed };
+}

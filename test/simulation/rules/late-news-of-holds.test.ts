@@ -14,11 +14,17 @@ afterEach(async () => {
   for (const { id } of await time.sandbox.faults()) await time.sandbox.removeFault(id);
 });
 
+/** A hold of such a card can be replaced. */
+const onFile = async () => ({
+  ...(await storedInSkippedTime(time)),
+  cardOnFile: { entryMode: 'cof_cardholder_initiated_transaction' as const },
+});
+
 describe('a signed event that calls a capture Succeed which was answered as declined', () => {
   const SUCCEEDS = { eventType: 'payment.capture.update', status: 'Succeed', amount: 6_000 } as const;
 
-  async function declinedOnce() {
-    const hold = await beginHeld(time, { onDeadline: 'capture', captureDeadline: '4 hours' });
+  async function declinedOnce(more: object = {}) {
+    const hold = await beginHeld(time, { onDeadline: 'capture', captureDeadline: '4 hours', ...more });
     const { paymentId } = await hold.status();
     await time.sandbox.addFault({ ...declined(`/payments/${paymentId}/captures`), times: 1 });
     const { status, transactionId = '' } = await hold.ask('capture', { commandId: 'one' });
@@ -78,6 +84,20 @@ describe('a signed event that calls a capture Succeed which was answered as decl
     expect(operatorReason).toContain(`an event calls capture ${first} Succeed`);
   });
 
+  test('refuses no capture that the run before a reset has executed before it was told', async () => {
+    const { hold, second } = await whileAnotherPends();
+    await time.sandbox.complete(second, { status: 'Succeed' });
+    await hold.outcome();
+    await resetToFirstTask(time.client, hold.workflowId);
+    await pass(HOUR);
+    const handle = time.client.workflow.getHandle(hold.workflowId);
+    expect(await handle.result()).toMatchObject({ status: 'captured', transactionId: second });
+    const again = await time.holdfast.capture(hold.reference, { commandId: 'two' });
+    expect(again).toMatchObject({ status: 'succeeded', transactionId: second });
+    const moved = await movements(time, hold.reference);
+    expect(moved.filter((row) => row.startsWith('capture'))).toHaveLength(2);
+  });
+
   test('goes before a command that comes with it', async () => {
     const { hold, transactionId } = await declinedOnce();
     const { paymentId = '', currency, businessUnit } = await hold.status();
@@ -92,6 +112,64 @@ describe('a signed event that calls a capture Succeed which was answered as decl
     await refused;
   });
 
+  test('stops one that has begun and could not be sent yet, and calls a person at once', async () => {
+    const { hold, transactionId } = await declinedOnce();
+    const { paymentId } = await hold.status();
+    const fault = await time.sandbox.addFault(answers(401, 'POST', `/payments/${paymentId}/captures`));
+    const { answer } = await hold.command('capture', { commandId: 'two' });
+    await pass(MINUTE);
+    await hold.event({ ...SUCCEEDS, transactionId });
+    await pass(MINUTE);
+    expect((await hold.status()).operatorReason).toContain(`an event calls capture ${transactionId} Succeed`);
+    await time.sandbox.removeFault(fault.id);
+    await time.holdfast.retryNow({ workflowId: hold.workflowId });
+    await pass(3 * HOUR);
+    expect(await answer).toMatchObject({ status: 'notExecuted' });
+    const moved = await movements(time, hold.reference);
+    expect(moved.filter((row) => row.startsWith('capture'))).toEqual(['capture Failed 6000 USD']);
+  });
+
+  test('takes the answer of one that is under way, which may be the only evidence ever', async () => {
+    const { hold, transactionId } = await declinedOnce();
+    const { paymentId } = await hold.status();
+    for (const path of [`/payments/${paymentId}/captures`, `/payments/${paymentId}/captures/*`])
+      await time.sandbox.addFault(answers(405, 'GET', path));
+    const sending = time.hold('createCapture');
+    const { answer } = await hold.command('capture', { commandId: 'two' });
+    await sending.reached;
+    await hold.event({ ...SUCCEEDS, transactionId });
+    await pass(1_000);
+    sending.release();
+    await pass(MINUTE);
+    expect(await answer).toMatchObject({ status: 'succeeded' });
+    expect(await hold.status()).toMatchObject({ status: 'captured', needsOperator: true });
+  });
+
+  test('bars a reauthorization that comes with it', async () => {
+    const { hold, transactionId } = await declinedOnce(await onFile());
+    const { paymentId = '', currency, businessUnit } = await hold.status();
+    const event = { ...SUCCEEDS, hash: 'late', created: String(hold.startedAt), businessUnit, paymentId, currency };
+    await time.stopWorker();
+    const handle = time.client.workflow.getHandle(hold.workflowId);
+    await handle.signal(SIGNAL_NAMES.transactionEvent, { ...event, transactionId, trusted: true });
+    const longer = hold.ask('reauthorize', { commandId: 'longer' });
+    const refused = expect(longer).rejects.toMatchObject(failsWith('StateConflict', 'the money may have been taken'));
+    await time.startWorker();
+    await pass(MINUTE);
+    await refused;
+    expect((await movements(time, hold.reference))[0]).toBe('authorization Succeed 6000 USD');
+    expect(await movements(time, hold.reference)).toHaveLength(2);
+  });
+
+  test('calls a person also if it comes once that hold was replaced', async () => {
+    const { hold, transactionId } = await declinedOnce(await onFile());
+    const { paymentId } = await hold.status();
+    expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
+    await hold.event({ ...SUCCEEDS, transactionId, paymentId: paymentId ?? '' });
+    await pass(MINUTE);
+    expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: true });
+  });
+
   test('is remembered by a run that a reset makes', async () => {
     const { hold } = await contradicted(true);
     await pass(MINUTE);
@@ -102,6 +180,14 @@ describe('a signed event that calls a capture Succeed which was answered as decl
     await expect(again).rejects.toMatchObject(failsWith('StateConflict', 'could take the money twice'));
   });
 
+  test('is another one than that of the capture that has just succeeded', async () => {
+    const hold = await beginHeld(time, { amount: 10_000 });
+    const { transactionId = '' } = await hold.ask('capture', { commandId: 'part', amount: 6_000 });
+    await hold.event({ ...SUCCEEDS, transactionId }).catch(() => undefined);
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
+    expect(await hold.status()).toMatchObject({ needsOperator: false });
+  });
+
   test('does nothing if nobody has signed it', async () => {
     const { hold } = await contradicted(false);
     expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: false });
@@ -110,9 +196,7 @@ describe('a signed event that calls a capture Succeed which was answered as decl
 });
 
 test('a late event of the authorization before says nothing of the one that replaces it', async () => {
-  const stored = await storedInSkippedTime(time);
-  const cardOnFile = { entryMode: 'cof_cardholder_initiated_transaction' } as const;
-  const hold = await beginHeld(time, { ...stored, cardOnFile, onDeadline: 'void' });
+  const hold = await beginHeld(time, { ...(await onFile()), onDeadline: 'void' });
   const { transactionId = '' } = await hold.status();
   const creating = time.hold('createPayment');
   await time.sandbox.addFault({ ...answers(503, 'POST', '*/authorizations'), reconciliation_id: hold.reference });

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { createReconcilePort } from '../../../src/client/reconcile-port.js';
+import { accountOf } from '../../../src/domain/reconcile/account.js';
+import { resetToFirstTask } from '../../support/resets.js';
 import { beginActions, beginHeld, ledgerRows } from '../../support/virtual-flows.js';
-import { answers, failsWith, heldElsewhere, sharedTime } from './context.js';
+import { answers, beginFlow, failsWith, heldElsewhere, HOUR, inputOf, sharedTime } from './context.js';
 
 const time = sharedTime();
 
@@ -114,4 +117,18 @@ test('a refund without an id is told the one it was given, under which a repeat 
   });
   const rows = await ledgerRows(time, paymentId);
   expect(rows.filter((row) => row.startsWith('refund'))).toEqual(['refund Pending 6000 USD']);
+});
+
+test('a refund that a reset gives again is known to a reconciliation, while its flow is open', async () => {
+  const charge = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  const { paymentId = '' } = (await charge.outcome()) as { paymentId?: string };
+  const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: charge.reference });
+  const { transactionId = '' } = await actions.ask('refund', { commandId: 'back', amount: 5_500 });
+  await resetToFirstTask(time.client, actions.workflowId);
+  await time.passUntil((await time.now()) + HOUR);
+  const [flow] = await createReconcilePort(time.client).flowsById([actions.workflowId]);
+  if (flow === undefined) throw new Error('there is no such flow');
+  expect(flow).toMatchObject({ state: 'open', status: 'idle' });
+  const [claim] = accountOf(flow).claims;
+  expect(claim).toMatchObject({ kind: 'refund', transactionId, reconciliationId: expect.stringMatching(/^refund-/) });
 });

@@ -9,6 +9,7 @@ import { testDataConverter } from '../../support/data-converter.js';
 import { movements } from '../../support/payments.js';
 import { begin, beginHeld, beginHold, ledgerRows, reviewedInput, SPECS } from '../../support/virtual-flows.js';
 import { plant, signalEvent } from '../../time/checks.js';
+import { braking } from './braking.js';
 import {
   answers,
   beginFlow,
@@ -29,6 +30,7 @@ import { type HandedOn, handedOn, plainPayload } from './handed-on.js';
 
 /** Its engine suggests to continue as new after very few events: there is a border between any two waits. */
 const time = sharedTime({}, { suggestRunAfter: () => 12 });
+const { brake, release } = braking(time);
 const RELEASE = { commandId: 'released' };
 const PENDS: FaultInput = { action: 'result', status: 'Pending', path: '*/charges' };
 const runsOf = (workflowId: string) => shownRuns(time, workflowId);
@@ -163,6 +165,21 @@ describe('by runs of a few events', () => {
       evidence: { operator: { who, why } },
     });
     expect(await ledgerRows(time, paymentId)).toEqual(['authorization Succeed 20000 USD', 'capture Succeed 7000 USD']);
+  });
+
+  test('a refund that a flow owes of itself outlasts a brake in runs that stay short, and is sent once', async () => {
+    const refused = await time.sandbox.addFault(answers(400, 'POST', '*/payment-methods/*'));
+    const charging = time.hold('createCharge');
+    const flow = await beginFlow(time, 'storeCard', await inputOf(time, 'storeCard', { onNotStored: 'undo' }));
+    await charging.reached;
+    charging.release();
+    await brake({ refunds: true });
+    await time.passUntil(flow.startedAt + 2 * DAY);
+    expect(runsOf(flow.workflowId).length).toBeGreaterThan(3);
+    await release();
+    expect(await flow.outcome()).toMatchObject({ money: { status: 'refunded' } });
+    await time.sandbox.removeFault(refused.id);
+    expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD', 'refund Succeed 6000 USD']);
   });
 
   test('a cancel of an earlier run goes along, and releases the hold in the run that sees it', async () => {
