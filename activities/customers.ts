@@ -12,7 +12,7 @@ import type { CustomerRecord, PaymentMethodRecord } from '../src/contract/record
 import type { CustomerRequest } from '../src/provider/index.js';
 import { mayBeLost } from './after-restore.js';
 import { type ActivityDeps, providerFor, whyNoCards, orNothing, readCall, readOptions } from './read-call.js';
-import { findEarlierResult } from './engine-calls.js';
+import { findEarlierResult, findSentBefore } from './engine-calls.js';
 import { customerRecord, paymentMethodRecord } from './records.js';
 import { sendDelete, sendKeyedPost } from './send-call.js';
 
@@ -75,13 +75,24 @@ export async function storePaymentMethod(
   );
 }
 
-/** Keeps a result `consentedNotStored` of the run before a reset: that run may have reversed the consent. */
+/**
+ * Keeps a result `consentedNotStored` of the run before a reset, which may have reversed the consent, and goes on with
+ * what a run without a result has begun of that.
+ */
 async function refuseIfNotStoredBefore(deps: ActivityDeps): Promise<void> {
-  const earlier = await findEarlierResult(deps);
-  if (earlier?.['status'] !== 'consentedNotStored') return;
-  const reason = typeof earlier['reason'] === 'string' ? earlier['reason'] : 'it did not say why';
+  const reason = await whyNotStoredBefore(deps);
+  if (reason === undefined) return;
   const details: FailureDetails = { mayHaveLeft: false };
   throw ApplicationFailure.nonRetryable(reason, FAILURE_TYPES.stateConflict, details);
+}
+
+async function whyNotStoredBefore(deps: ActivityDeps): Promise<string | undefined> {
+  const earlier = await findEarlierResult(deps);
+  if (earlier?.['status'] === 'consentedNotStored')
+    return typeof earlier['reason'] === 'string' ? earlier['reason'] : 'it did not say why';
+  const { firstSent } = await findSentBefore(deps);
+  const isRefunded = Object.keys(firstSent).some((key) => key.startsWith('refund:'));
+  return isRefunded ? 'before a reset it could not be stored, and its consent was being refunded' : undefined;
 }
 
 /** `GET /customers/{customer_id}/payment-methods/{token}` */

@@ -43,7 +43,12 @@ export async function openRunOf(client: Client, workflowId: string): Promise<Ope
   for await (const event of eventsOf(client, workflowId, run.runId)) {
     const id = String(event.eventId);
     const carried = event.workflowExecutionStartedEventAttributes?.input?.payloads?.[1];
-    if (carried) actions.push(...actionsOf(((await read(carried)) as { state?: unknown } | undefined)?.state));
+    if (carried) {
+      const { state } = ((await read(carried)) ?? {}) as { state?: { transactionId?: unknown } };
+      actions.push(...actionsOf(state));
+      // Of a command that was under way when the run before ended: nobody may have asked for its answer again.
+      made.push(String(state?.transactionId));
+    }
     const call = event.activityTaskScheduledEventAttributes?.activityType?.name;
     if (call) calls.set(id, call);
     const done = event.activityTaskCompletedEventAttributes;

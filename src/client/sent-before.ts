@@ -5,7 +5,13 @@ import { eventsOf, otherRuns, runsBefore } from './earlier-runs.js';
 import { decode, keyOf } from './ended-flow.js';
 
 /** The activities by which a hold is followed, and replaced by the next one. */
-const CALLS: ReadonlySet<unknown> = new Set(['createPayment', 'createAuthorization', 'createCapture', 'createVoid']);
+const CALLS: ReadonlySet<unknown> = new Set([
+  'createPayment',
+  'createAuthorization',
+  'createCapture',
+  'createVoid',
+  'createRefund',
+]);
 /** The updates by which a person or a service ends a hold. */
 const COMMANDS: ReadonlySet<unknown> = new Set(['capture', 'void', 'reauthorize']);
 

@@ -17,6 +17,7 @@ afterAll(async () => {
 beforeEach(() => {
   // Of a card it is asked as well what the earlier run has told: here nothing.
   const engine = {
+    sentBefore: async () => ({ firstSent: {}, commands: {}, cancelled: false, isKept: false }),
     madeByReset: () => Promise.resolve(true),
     latestResult: () => Promise.resolve({ result: undefined, ofLatestRun: false }),
   };

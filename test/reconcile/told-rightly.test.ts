@@ -115,11 +115,17 @@ describe('each chargeback of a payment is a finding of its own, and the same whe
     ['of another sum', {}, { amount: 3_000 }],
     ['of another day', {}, { created: THEN + DAY }],
     ['equal, in one statement', {}, {}],
-    ['that all carry the id of the charge', { transactionId: 'tx-1' }, { transactionId: 'tx-1' }],
+    ['of another sum, under the id of the charge', { transactionId: 'tx-1' }, { transactionId: 'tx-1', amount: 3_000 }],
   ])('%s', async (_what, one, other) => {
     const ids = await idsOf(one, other);
     expect(new Set(ids).size).toBe(2);
     expect(await idsOf(one, other)).toEqual(ids);
+  });
+
+  test('but not one that is pending first and then booked', async () => {
+    expect(
+      await idsOf({ transactionId: 'cb-1', status: 'Pending' }, { transactionId: 'cb-1', settled: THEN }),
+    ).toHaveLength(1);
   });
 
   test('but not one that was turned down', async () => {

@@ -86,6 +86,8 @@ async function whilePaused(flow: Billing): Promise<BillingEnd | undefined> {
   show(flow, { status: 'paused', waitingFor: 'command', dueAt: until ?? null, needsOperator: doubtOf(flow) });
   const ends = flow.cancelAtPeriodEnd === true && flow.open?.step.do !== 'block';
   const due = ends ? await planned(flow) : undefined;
+  // Its plan was over when the cancel came, and a pause lets nothing that is due be billed.
+  if (flow.cancelIsLate === true && due?.after !== undefined) flow.cancelFrom ??= due.after;
   if (due !== undefined && isPeriodOver(flow, due)) return await atPeriodEnd(flow);
   const over = due === undefined ? undefined : ((flow.cancelFrom ?? due.next)?.dueAt ?? due.endsAt);
   const isPauseFirst = until !== undefined && until < (over ?? Number.POSITIVE_INFINITY);

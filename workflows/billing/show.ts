@@ -114,7 +114,8 @@ function endOf(flow: Billing): { endsAt?: string } {
 }
 
 function foreseenEnd({ endsAt, cancelAtPeriodEnd, cancelFrom, upcoming }: Billing): number | undefined {
-  return cancelFrom?.dueAt ?? endsAt ?? (cancelAtPeriodEnd === true ? upcoming?.dueAt : undefined);
+  const isToCome = upcoming !== undefined && upcoming.dueAt > Date.now();
+  return cancelFrom?.dueAt ?? endsAt ?? (cancelAtPeriodEnd === true && isToCome ? upcoming.dueAt : undefined);
 }
 
 function goesOnBilling({ paused, cancelAtPeriodEnd, ended }: Billing): boolean {

@@ -6,7 +6,7 @@ import { classifyEvent } from '../../src/domain/settling.js';
 import { type NextInput, nextCommandOrMessage, waitOn } from '../flow/inbox.js';
 import { base, evidence } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
-import { type FlowState, noteRequestId, noteRestore, type ReviewCommand } from '../flow/state.js';
+import { type FlowState, noteRequestId, noteRestore, type QueuedCommand, type ReviewCommand } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
@@ -70,9 +70,11 @@ async function untilDecided(
     flow.risk = { ...common, decision, decidedBy: 'provider' };
     showReview(flow, end);
     const ms = Math.max(0, Math.min(pollWait(flow, notes.polls), end - Date.now()));
-    const next = await nextCommandOrMessage(flow, ms, 'Until the review is looked at again', true);
+    const next = await nextCommandOrMessage(flow, ms, 'Until the review is looked at again', true, (command) =>
+      isForReview(flow, command),
+    );
     if ('cancelled' in next) return { ...common, decision: 'decline', decidedBy: 'cancel' };
-    if (flow.keepsVoid && 'command' in next && next.command.name === 'void') {
+    if ('command' in next && next.command.name === 'void') {
       flow.queue.unshift(next.command);
       return { ...common, decision: 'decline', decidedBy: 'cancel' };
     }
@@ -131,12 +133,13 @@ function showReview(flow: FlowState, end: number): void {
   publish(flow, Number.isFinite(end) ? { dueAt: end } : {});
 }
 
+/** After a reset commands are given again that are for the hold: they wait for it. */
+function isForReview({ keepsVoid }: FlowState, { name }: QueuedCommand): boolean {
+  return name === 'decideReview' || (name === 'void' && keepsVoid);
+}
+
 /** True if it neither triggers a read nor decides. */
 function isNoNews(flow: FlowState, next: NextInput): boolean {
-  if ('command' in next && next.command.name !== 'decideReview') {
-    next.command.answer = { refusal: 'a review is open' };
-    return true;
-  }
   if (!('message' in next)) return false;
   const { message } = next;
   if (message.kind === 'settle') {
@@ -168,7 +171,8 @@ async function readAnalysis(
     return asSigned(known, notes);
   }
   // A read that lags behind refutes nothing.
-  if (decisionOf(record) !== 'review') delete notes.signed;
+  const isBehind = record.status !== notes.signed?.status || record.category !== notes.signed?.category;
+  if (decisionOf(record) !== 'review' || !isBehind) delete notes.signed;
   credentialsWork(flow);
   noteRequestId(flow, decodedOrRetry(record).requestId);
   noteRestore(flow, record);

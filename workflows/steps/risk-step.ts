@@ -128,8 +128,8 @@ async function decide(
   flow.risk = verdict;
   flow.transactionId = undefined;
   for (const command of flow.queue.splice(0)) {
-    // A void stays queued until it is known whether money is held.
-    if (command.name === 'void') flow.queue.push(command);
+    // The others wait for the money to be held: a void, and after a reset what was given then.
+    if (command.name !== 'decideReview') flow.queue.push(command);
     else command.answer = { refusal: `the review has ended: ${verdict.decision}, decided by ${verdict.decidedBy}` };
   }
   enter(flow, { status: 'started', waitingFor: 'provider', needsOperator: null, dueAt: null });

@@ -124,13 +124,17 @@ function isKnown(row: Row, flows: readonly Accounted[], { knownToOpen }: Frame):
       if (id === undefined) return flow.type !== WORKFLOW_TYPES.paymentActions;
       if (account.named.has(id) || flow.workflowId === resolveWorkflowId(id)) return true;
       // All that it was asked for is answered: what it has only read was moved by somebody else.
-      if (flow.type === WORKFLOW_TYPES.paymentActions && flow.status === 'idle') return false;
+      if (flow.type === WORKFLOW_TYPES.paymentActions && flow.status === 'idle') return isFull(flow.openResult);
       return knownToOpen.get(flow.workflowId)?.has(id) === true;
     }
-    const actions = (flow.result as { actions?: unknown[] } | undefined)?.actions ?? [];
-    if (flow.type === WORKFLOW_TYPES.paymentActions && actions.length >= KEPT_ACTIONS) return true;
+    if (flow.type === WORKFLOW_TYPES.paymentActions && isFull(flow.result)) return true;
     return id !== undefined && account.named.has(id);
   });
+}
+
+/** So many commands that the oldest are not kept. */
+function isFull(result: unknown): boolean {
+  return ((result as { actions?: unknown[] } | undefined)?.actions ?? []).length >= KEPT_ACTIONS;
 }
 
 type Made = [kind: FindingKind, explanation: string] | undefined;

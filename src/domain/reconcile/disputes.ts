@@ -16,7 +16,10 @@ export async function disputes(chargebacks: readonly Chargeback[], port: Reconci
     const id = findingWorkflowId(finding);
     const times = (names.get(id) ?? 0) + 1;
     names.set(id, times);
-    findings.push(times === 1 ? finding : { ...finding, subject: `${finding.subject}-${times}` });
+    // One with an id may stand in it twice, as pending and as booked.
+    const isOther = times > 1 && chargeback.transactionId === undefined;
+    if (times === 1 || isOther)
+      findings.push(isOther ? { ...finding, subject: `${finding.subject}-${times}` } : finding);
   }
   return findings;
 }

@@ -7,10 +7,9 @@ const time = sharedTime({ billing: true });
 const weekly = async (...given: WeeklyArguments) => await beginWeekly(time, ...given);
 const NO_FUNDS = declinedFor('insufficient_funds');
 const PENDS = { '1.1': { status: 'Pending' } } as const;
+const paidOn = (...days: number[]) => days.map((day) => `${day / 7 + 1}.1 day ${day} Succeed 6000 EUR`);
 
 describe('a cancel at the end of the period over bills that are left', () => {
-  const paidOn = (...days: number[]) => days.map((day) => `${day / 7 + 1}.1 day ${day} Succeed 6000 EUR`);
-
   test.each([
     ['billAll', { missedPeriods: 'billAll' }, ['2.1 day 17', '3.1 day 17'], 0],
     ['billAll in the last period', { missedPeriods: 'billAll', periods: 3 }, ['2.1 day 17', '3.1 day 17'], 0],
@@ -223,4 +222,26 @@ test('a cancel after the end of a plan lets what is due be billed, or counts it 
     { status: 'cancelled', billedPeriods: 3, missedPeriods: 0 },
     { status: 'cancelled', billedPeriods: 2, missedPeriods: 1 },
   ]);
+});
+
+describe('a cancel of a paused one whose plan is over ends it at once', () => {
+  test.each(['skip', 'billLatest'] as const)('and what the pause has left is missed: %s', async (missedPeriods) => {
+    const { flow, reach, tried } = await weekly({ periods: 2, missedPeriods });
+    await reach(1);
+    await flow.command('pause');
+    await reach(16);
+    const { endsAt = '' } = await flow.command('cancel', { when: 'periodEnd' });
+    expect(endsAt === '' || Date.parse(endsAt) >= (await time.now())).toBe(true);
+    expect(await flow.ended()).toMatchObject({ status: 'cancelled', billedPeriods: 1, missedPeriods: 1 });
+    expect(await tried()).toEqual(paidOn(0));
+  });
+
+  test('also where the pause comes after the cancel, while a payment is under way', async () => {
+    const { flow, reach, complete } = await weekly({ periods: 3 }, PENDS);
+    await reach(25);
+    await flow.command('cancel', { when: 'periodEnd' });
+    await flow.command('pause');
+    await complete('1.1', { status: 'Succeed' });
+    expect(await flow.ended()).toMatchObject({ status: 'cancelled', billedPeriods: 1 });
+  });
 });

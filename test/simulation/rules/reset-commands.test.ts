@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { movements } from '../../support/payments.js';
+import { resetToFirstTask } from '../../support/resets.js';
+import { beginHeld } from '../../support/virtual-flows.js';
 import { answers, declined, failsWith, HOUR, keysOf, MINUTE, sharedTime } from './context.js';
 import {
   declinedCapture,
@@ -172,4 +174,28 @@ test('a deadline that voided the hold, and could not prove it gone before the re
   await flow.pass(10 * HOUR);
   expect(await hold.status()).toMatchObject({ status: 'authorized' });
   expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD]);
+});
+
+describe('a capture that was accepted before a reset waits for the hold also behind an analysis of its risk', () => {
+  test.each(['before', 'after'] as const)(
+    'which is made %s the hold: it is sent, and answered as it was',
+    async (when) => {
+      for (const isAway of [true, false]) {
+        const hold = await beginHeld(time, { captureDeadline: '2 days', risk: { when } });
+        const { paymentId } = await hold.status();
+        const away = answers(503, 'POST', `/payments/${paymentId}/captures`);
+        const fault = isAway ? await time.sandbox.addFault(away) : undefined;
+        await hold.command('capture', { amount: 4_000, commandId: 'c1' });
+        await time.passUntil((await time.now()) + MINUTE);
+        await resetToFirstTask(time.client, hold.workflowId);
+        if (fault !== undefined) await time.sandbox.removeFault(fault.id);
+        const ended = await time.client.workflow.getHandle(hold.workflowId).result();
+        expect(ended).toMatchObject({ status: 'captured', capturedAmount: 4_000, actions: [{ commandId: 'c1' }] });
+        const again = await time.holdfast.capture(hold.reference, { amount: 4_000, commandId: 'c1' });
+        expect(again).toMatchObject({ status: 'succeeded' });
+        const moved = await movements(time, hold.reference);
+        expect(moved.filter((row) => row.startsWith('capture'))).toEqual(['capture Succeed 4000 USD']);
+      }
+    },
+  );
 });

@@ -3,11 +3,21 @@ import type { Payload } from '@temporalio/common';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../../sandbox/control.js';
+import { createReconcilePort } from '../../../src/client/reconcile-port.js';
 import { paymentActionsWorkflowId, PAYMENTS_TASK_QUEUE } from '../../../src/contract/names.js';
+import { accountOf } from '../../../src/domain/reconcile/account.js';
 import { CARDS } from '../../support/charges.js';
 import { testDataConverter } from '../../support/data-converter.js';
 import { movements } from '../../support/payments.js';
-import { begin, beginHeld, beginHold, ledgerRows, reviewedInput, SPECS } from '../../support/virtual-flows.js';
+import {
+  begin,
+  beginActions,
+  beginHeld,
+  beginHold,
+  ledgerRows,
+  reviewedInput,
+  SPECS,
+} from '../../support/virtual-flows.js';
 import { plant, signalEvent } from '../../time/checks.js';
 import { braking } from './braking.js';
 import {
@@ -180,6 +190,22 @@ describe('by runs of a few events', () => {
     expect(await flow.outcome()).toMatchObject({ money: { status: 'refunded' } });
     await time.sandbox.removeFault(refused.id);
     expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD', 'refund Succeed 6000 USD']);
+  });
+
+  test('a refund that pends over them is known to a reconciliation once it has ended', async () => {
+    const charge = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+    const { paymentId = '' } = (await charge.outcome()) as { paymentId?: string };
+    await time.sandbox.addFault({ action: 'result', status: 'Pending', path: `/payments/${paymentId}/refunds` });
+    const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: charge.reference });
+    await actions.ask('refund', { commandId: 'back', amount: 5_500 });
+    await time.passUntil((await time.now()) + 3 * DAY);
+    const { transactionId = '' } = await actions.status();
+    await time.sandbox.complete(transactionId, { status: 'Succeed' });
+    await time.passUntil((await time.now()) + 6 * DAY);
+    const [flow] = await createReconcilePort(time.client).flowsById([actions.workflowId]);
+    if (flow === undefined) throw new Error('there is no such flow');
+    expect(flow).toMatchObject({ state: 'open', status: 'idle' });
+    expect(accountOf(flow).named).toContain(transactionId);
   });
 
   test('a cancel of an earlier run goes along, and releases the hold in the run that sees it', async () => {

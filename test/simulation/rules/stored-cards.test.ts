@@ -179,3 +179,26 @@ describe('a card that was taken off file after it was stored', () => {
     expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD', 'refund Succeed 6000 USD']);
   });
 });
+
+test.each(['has succeeded', 'pends'] as const)(
+  'a card whose consent is being given back is not stored by a reset: the refund %s',
+  async (how) => {
+    const refused = await time.sandbox.addFault(answers(400, 'POST', '/customers/*/payment-methods/*'));
+    const other =
+      how === 'pends'
+        ? await time.sandbox.addFault({ action: 'result', status: 'Pending', path: '*/refunds' })
+        : await time.sandbox.addFault(answers(503, 'GET', '*/charges/*'));
+    const input = await inputOf(time, 'storeCard', { onNotStored: 'undo' });
+    const flow = await beginFlow(time, 'storeCard', input);
+    await time.passUntil(flow.startedAt + HOUR / 2);
+    for (const { id } of [refused, other]) await time.sandbox.removeFault(id);
+    await resetToFirstTask(time.client, flow.workflowId);
+    await time.passUntil((await time.now()) + HOUR);
+    const refund = (await time.sandbox.ledger(flow.reference)).find(({ kind }) => kind === 'refund');
+    if (how === 'pends') await time.sandbox.complete(refund?.transaction_id ?? '', { status: 'Succeed' });
+    const ended = await time.client.workflow.getHandle(flow.workflowId).result();
+    expect(ended).toMatchObject({ status: 'consentedNotStored', money: { status: 'refunded' } });
+    const moved = await movements(time, flow.reference);
+    expect(moved.filter((row) => row.startsWith('refund'))).toEqual(['refund Succeed 6000 USD']);
+  },
+);
