@@ -64,6 +64,9 @@ test('a refund by hand is found also where commands that are open have only read
   expect(
     await found([...rows, row({ kind: 'refund', transactionId: 'ref-1', amount: 300 })], [flow(), open], known),
   ).toEqual(['moneyWithoutFlow by-hand']);
+  // A command whose answer was asked for a hundred times is one.
+  const asked = commands(Array.from({ length: 150 }, () => ({ ...action('refund', 'ref-1', 300), key: ':refund:1' })));
+  expect(await found(rows, [flow(), asked], known)).toContain('moneyWithoutFlow by-hand');
   // It may be of the command that is under way.
   expect(await found(rows, [flow(), { ...commands([]), status: 'refunding' }], known)).toEqual([]);
 });
@@ -115,6 +118,7 @@ describe('each chargeback of a payment is a finding of its own, and the same whe
     ['of another sum', {}, { amount: 3_000 }],
     ['of another day', {}, { created: THEN + DAY }],
     ['equal, in one statement', {}, {}],
+    ['that both carry the id of the charge', { transactionId: 'tx-1' }, { transactionId: 'tx-1' }],
     ['of another sum, under the id of the charge', { transactionId: 'tx-1' }, { transactionId: 'tx-1', amount: 3_000 }],
   ])('%s', async (_what, one, other) => {
     const ids = await idsOf(one, other);

@@ -134,7 +134,10 @@ function isKnown(row: Row, flows: readonly Accounted[], { knownToOpen }: Frame):
 
 /** So many commands that the oldest are not kept. */
 function isFull(result: unknown): boolean {
-  return ((result as { actions?: unknown[] } | undefined)?.actions ?? []).length >= KEPT_ACTIONS;
+  const { actions = [] } = (result ?? {}) as { actions?: { key?: string }[] };
+  // A command that was asked for again has answered again.
+  const distinct = new Set(actions.map((action) => action.key?.slice(action.key.lastIndexOf(':')) ?? action));
+  return distinct.size >= KEPT_ACTIONS;
 }
 
 type Made = [kind: FindingKind, explanation: string] | undefined;

@@ -10,18 +10,22 @@ export async function disputes(chargebacks: readonly Chargeback[], port: Reconci
   const findings: Finding[] = [];
   const names = new Map<string, number>();
   for (const chargeback of chargebacks) {
-    // One that was turned down disputes nothing.
-    if (chargeback.status === 'Failed') continue;
+    // One that was turned down disputes nothing, and one that pends may be booked in the same statement.
+    if (chargeback.status === 'Failed' || chargebacks.some((one) => isBooked(chargeback, one))) continue;
     const finding = findingOf(chargeback, await flowOf(chargeback, port));
     const id = findingWorkflowId(finding);
     const times = (names.get(id) ?? 0) + 1;
     names.set(id, times);
-    // One with an id may stand in it twice, as pending and as booked.
-    const isOther = times > 1 && chargeback.transactionId === undefined;
-    if (times === 1 || isOther)
-      findings.push(isOther ? { ...finding, subject: `${finding.subject}-${times}` } : finding);
+    findings.push(times === 1 ? finding : { ...finding, subject: `${finding.subject}-${times}` });
   }
   return findings;
+}
+
+/** Whether the pending one is `other`, which is booked. */
+function isBooked({ status, transactionId, amount, currency }: Chargeback, other: Chargeback): boolean {
+  const isPending = status === 'Pending' && other.status === 'Succeed' && transactionId !== undefined;
+  const isSame = transactionId === other.transactionId && amount === other.amount && currency === other.currency;
+  return isPending && isSame;
 }
 
 async function flowOf(chargeback: Chargeback, port: ReconcilePort): Promise<FlowFacts | undefined> {
