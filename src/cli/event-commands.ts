@@ -28,15 +28,18 @@ export async function replay(
   { events, json }: Extract<Request, { command: 'events replay' }>,
   { print, printError }: Output,
 ): Promise<number> {
-  const listed = 'limit' in events ? await upTo(client, events) : undefined;
-  const names = listed?.events.map(({ hash }) => hash) ?? (events as string[]);
+  const { names, more } = 'limit' in events ? hashesOf(await upTo(client, events)) : { names: events, more: false };
   const replays = await replayEvents(client, names);
   if (json) print(asJson(replays));
   else if (replays.length > 0) print(asLines(replays.map(replayLine)));
   else printError(`No such event in namespace "${namespace}" at ${address}.\n`);
-  if (listed?.more === true)
+  if (more)
     printError(`There are more than these ${replays.length}, the newest: name the others by --payment or --status.\n`);
-  return listed?.more === true || replays.some(({ result }) => result === 'failed') ? 1 : 0;
+  return more || replays.some(({ result }) => result === 'failed') ? 1 : 0;
+}
+
+function hashesOf({ events, more }: Awaited<ReturnType<typeof upTo>>): { names: string[]; more: boolean } {
+  return { names: events.map(({ hash }) => hash), more };
 }
 
 /** Requests one event more than it shows, to know whether there are more. */

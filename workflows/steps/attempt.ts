@@ -14,7 +14,7 @@ import { localTry } from '../policies.js';
 import { handleEvent } from './events.js';
 import { afterConflicts, type ClassifiedFailure, disbelieve } from './failures.js';
 import { whyRejected } from './operator.js';
-import { type Answered, isStopped, look, replyOf, sendRegular, type Sent, type Step } from './send-regular.js';
+import { type Answered, look, replyOf, sendRegular, type Sent, type Step } from './send-regular.js';
 import { taskWasLostBefore } from '../flow/earlier-runs.js';
 
 export type { Found, Step } from './send-regular.js';
@@ -46,7 +46,7 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
   let conflicts = 0;
 
   for (let round = 0; Date.now() < step.postUntil; round += 1) {
-    if (isStopped(step)) return { answer: undefined, lastFailure: UNWANTED };
+    if (step.unwanted?.() === true) return { answer: undefined, lastFailure: UNWANTED };
     const sent = await send(flow, step, where, mayHaveLeft, round === 0);
     where = 'regular';
     const next = 'failure' in sent ? sent.failure.next : undefined;
@@ -224,7 +224,7 @@ async function waitAsAsked<Answer>(
     if (found === 'woken') return undefined;
     if (found !== undefined) return found;
     // A worker may have been away until now.
-    if (Date.now() >= until || isStopped(step)) return undefined;
+    if (Date.now() >= until || step.unwanted?.() === true) return undefined;
     const seen = await look(step, 'poll');
     if (seen !== undefined) return seen;
   }

@@ -65,7 +65,7 @@ export function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | un
     sequence: hold.sequences.capture,
     reconciliationId,
     knownTransactionIds: [...hold.captures],
-    barred: () => contradicted(flow) !== undefined,
+    unwanted: () => contradicted(flow) !== undefined,
     postUntil: postUntil(flow.stepStartedAt, false),
     post: (activities, call) =>
       activities.createCapture({

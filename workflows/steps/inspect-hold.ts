@@ -68,8 +68,8 @@ export async function lookFirst(
       if (command !== undefined && wasReplaced(hold)) return look;
       if (hold.mustVoid === 'reauthorize' && isGoneForGood(hold, look)) return look;
     }
-    if (typeof look !== 'string' && hold.seenAfterReset && (await isOurs(flow, hold, operation, intent))) return 'ours';
-    if (look === 'pending' && (await isOurs(flow, hold, operation, intent))) return 'ours';
+    const mayBeOurs = look === 'pending' || (typeof look !== 'string' && hold.seenAfterReset === true);
+    if (mayBeOurs && (await isOurs(flow, hold, operation, intent))) return 'ours';
     if (look === 'statusless') return unanswered;
     if (look !== 'unclear' && look !== 'pending' && look !== 'notOffered') return look;
     if (look !== 'notOffered') last = 'unclear';

@@ -39,7 +39,6 @@ export interface MoneyOperation {
   tryLocally?: boolean;
   lostTaskMayHaveSent?: boolean;
   unwanted?: () => boolean;
-  barred?: () => boolean;
   post(activities: PostActivities, call: CreateTransactionCall): Promise<TransactionRecord>;
 }
 
@@ -64,7 +63,6 @@ export function moneyStep(flow: FlowState, operation: MoneyOperation): MoneyStep
     tryLocally: operation.tryLocally ?? false,
     lostTaskMayHaveSent: operation.lostTaskMayHaveSent ?? false,
     ...(operation.unwanted !== undefined && { unwanted: operation.unwanted }),
-    ...(operation.barred !== undefined && { barred: operation.barred }),
     post: (activities, call) =>
       operation.post(activities, {
         ...call,

@@ -34,7 +34,7 @@ export async function sendRegular<Answer>(
         step.post(
           postWithin(step.postUntil - Date.now(), `Send under key ${call.key}`, {
             attempts: step.once === true ? 1 : isAlone ? UNWATCHED_ATTEMPTS : undefined,
-            reportsAfterCancel: step.unwanted !== undefined || step.barred !== undefined,
+            reportsAfterCancel: step.unwanted !== undefined,
             priority: priorityOf(flow, step),
             businessUnit: flow.businessUnit,
           }),
@@ -70,7 +70,7 @@ export async function sendRegular<Answer>(
       continue;
     }
     const { message } = raced;
-    if (message.kind === 'retryNow' && isStopped(step)) {
+    if (message.kind === 'retryNow' && step.unwanted?.() === true) {
       // No attempt follows the one that is under way, but its answer may be the only evidence ever of what it has done.
       // Its own time limits bound the wait.
       release = true;
@@ -96,11 +96,6 @@ export async function sendRegular<Answer>(
       }
     }
   }
-}
-
-/** No further try of it is sent. */
-export function isStopped({ unwanted, barred }: Step<unknown>): boolean {
-  return unwanted?.() === true || barred?.() === true;
 }
 
 function priorityOf(flow: FlowState, { operation, postUntil }: Step<unknown>): CallPriority {
@@ -187,10 +182,11 @@ export interface Step<Answer> {
   tryLocally: boolean;
   /** A lost task may have sent it locally. */
   lostTaskMayHaveSent?: boolean;
-  /** True once a void or cancel makes it unwanted: nothing more of it is sent, and only reads show its outcome. */
+  /**
+   * True once a void or cancel makes it unwanted, or another one may have done the same: nothing more of it is sent, and only
+   * reads show its outcome.
+   */
   unwanted?: () => boolean;
-  /** True once another one may have done the same: no further try is sent, and only reads show its outcome. */
-  barred?: () => boolean;
   /** One try, whose failure changes nothing: for a repost of an operation that already has an answer. */
   once?: boolean;
   post(activities: PostActivities, call: KeyedCall): Promise<Answer>;

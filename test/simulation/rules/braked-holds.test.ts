@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { storedInSkippedTime } from '../../support/cards.js';
 import { movements } from '../../support/payments.js';
 import { beginHeld } from '../../support/virtual-flows.js';
-import { BRAKED, braking } from './braking.js';
-import { answers, beginFlow, DAY, failsWith, HOUR, inputOf, sharedTime } from './context.js';
+import { beginOwing, BRAKED, braking } from './braking.js';
+import { beginFlow, DAY, failsWith, HOUR, inputOf, sharedTime } from './context.js';
 
 const time = sharedTime({ billing: true });
 const { brake, release } = braking(time);
@@ -109,16 +109,10 @@ describe('a hold is not given up for a new one that the brake would stop', () =>
 });
 
 test('a refund that a flow owes of itself is not given up because its unit is braked for days', async () => {
-  const refused = await time.sandbox.addFault(answers(400, 'POST', '*/payment-methods/*'));
-  const charging = time.hold('createCharge');
-  const flow = await beginFlow(time, 'storeCard', await inputOf(time, 'storeCard', { onNotStored: 'undo' }));
-  await charging.reached;
-  charging.release();
-  await brake({ refunds: true });
-  await time.passUntil(flow.startedAt + 2 * DAY);
+  const { flow, canStore } = await beginOwing(time, brake);
   expect(await flow.status()).toMatchObject({ waitingFor: 'brake', needsOperator: false });
   await release();
   expect(await flow.outcome()).toMatchObject({ status: 'consentedNotStored', money: { status: 'refunded' } });
-  await time.sandbox.removeFault(refused.id);
+  await canStore();
   expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD', 'refund Succeed 6000 USD']);
 });

@@ -65,7 +65,7 @@ async function beforeNextRun(flow: VirtualFlow<unknown>, give: () => Promise<unk
 }
 
 describe('a run that begins with something else than the wait in which the one before it ended', () => {
-  test('follows a void as soon as any other, and not when the hold was due', async () => {
+  test('follows a void soon, and not only when the hold was due', async () => {
     const hold = await beginHeld(time);
     const { paymentId = '' } = await hold.status();
     await time.sandbox.addFault({ action: 'result', status: 'Pending', path: `/payments/${paymentId}/voids` });

@@ -3,7 +3,7 @@ import { SIGNAL_NAMES } from '../../../src/contract/names.js';
 import { storedInSkippedTime } from '../../support/cards.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
-import { beginHeld } from '../../support/virtual-flows.js';
+import { beginHeld, type VirtualFlow } from '../../support/virtual-flows.js';
 import { answers, DAY, declined, failsWith, HOUR, MINUTE, sharedTime } from './context.js';
 
 const time = sharedTime();
@@ -30,6 +30,15 @@ describe('a signed event that calls a capture Succeed which was answered as decl
     const { status, transactionId = '' } = await hold.ask('capture', { commandId: 'one' });
     expect(status).toBe('declined');
     return { hold, transactionId };
+  }
+
+  /** The event waits at the engine while no worker is there. */
+  async function tellWhileAway(hold: VirtualFlow<unknown>, transactionId: string): Promise<void> {
+    const { paymentId = '', currency, businessUnit } = await hold.status();
+    const event = { ...SUCCEEDS, hash: 'late', created: String(hold.startedAt), businessUnit, paymentId, currency };
+    await time.stopWorker();
+    const handle = time.client.workflow.getHandle(hold.workflowId);
+    await handle.signal(SIGNAL_NAMES.transactionEvent, { ...event, transactionId, trusted: true });
   }
 
   async function contradicted(trusted: boolean) {
@@ -100,11 +109,7 @@ describe('a signed event that calls a capture Succeed which was answered as decl
 
   test('goes before a command that comes with it', async () => {
     const { hold, transactionId } = await declinedOnce();
-    const { paymentId = '', currency, businessUnit } = await hold.status();
-    const event = { ...SUCCEEDS, hash: 'late', created: String(hold.startedAt), businessUnit, paymentId, currency };
-    await time.stopWorker();
-    const handle = time.client.workflow.getHandle(hold.workflowId);
-    await handle.signal(SIGNAL_NAMES.transactionEvent, { ...event, transactionId, trusted: true });
+    await tellWhileAway(hold, transactionId);
     const again = hold.ask('capture', { commandId: 'two' });
     const refused = expect(again).rejects.toMatchObject(failsWith('StateConflict', 'could take the money twice'));
     await time.startWorker();
@@ -147,11 +152,7 @@ describe('a signed event that calls a capture Succeed which was answered as decl
 
   test('bars a reauthorization that comes with it', async () => {
     const { hold, transactionId } = await declinedOnce(await onFile());
-    const { paymentId = '', currency, businessUnit } = await hold.status();
-    const event = { ...SUCCEEDS, hash: 'late', created: String(hold.startedAt), businessUnit, paymentId, currency };
-    await time.stopWorker();
-    const handle = time.client.workflow.getHandle(hold.workflowId);
-    await handle.signal(SIGNAL_NAMES.transactionEvent, { ...event, transactionId, trusted: true });
+    await tellWhileAway(hold, transactionId);
     const longer = hold.ask('reauthorize', { commandId: 'longer' });
     const refused = expect(longer).rejects.toMatchObject(failsWith('StateConflict', 'the money may have been taken'));
     await time.startWorker();

@@ -19,7 +19,7 @@ import {
   SPECS,
 } from '../../support/virtual-flows.js';
 import { plant, signalEvent } from '../../time/checks.js';
-import { braking } from './braking.js';
+import { beginOwing, braking } from './braking.js';
 import {
   answers,
   beginFlow,
@@ -178,17 +178,11 @@ describe('by runs of a few events', () => {
   });
 
   test('a refund that a flow owes of itself outlasts a brake in runs that stay short, and is sent once', async () => {
-    const refused = await time.sandbox.addFault(answers(400, 'POST', '*/payment-methods/*'));
-    const charging = time.hold('createCharge');
-    const flow = await beginFlow(time, 'storeCard', await inputOf(time, 'storeCard', { onNotStored: 'undo' }));
-    await charging.reached;
-    charging.release();
-    await brake({ refunds: true });
-    await time.passUntil(flow.startedAt + 2 * DAY);
+    const { flow, canStore } = await beginOwing(time, brake);
     expect(runsOf(flow.workflowId).length).toBeGreaterThan(3);
     await release();
     expect(await flow.outcome()).toMatchObject({ money: { status: 'refunded' } });
-    await time.sandbox.removeFault(refused.id);
+    await canStore();
     expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD', 'refund Succeed 6000 USD']);
   });
 
