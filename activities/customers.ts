@@ -82,7 +82,7 @@ export async function storePaymentMethod(
 async function refuseIfNotStoredBefore(deps: ActivityDeps): Promise<void> {
   const reason = await whyNotStoredBefore(deps);
   if (reason === undefined) return;
-  const details: FailureDetails = { mayHaveLeft: false };
+  const details: FailureDetails = { mayHaveLeft: false, consentGivenBack: true };
   throw ApplicationFailure.nonRetryable(reason, FAILURE_TYPES.stateConflict, details);
 }
 

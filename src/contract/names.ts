@@ -275,6 +275,8 @@ export interface FailureDetails {
   braked?: true;
   /** Transactions that an earlier run may have made: until their origin is known, `notExecuted` is not allowed. */
   ambiguousIds?: string[];
+  /** Before a reset the consent of this card was given back: it is not stored, whatever has put it on file since. */
+  consentGivenBack?: true;
   /** The call's business unit has endpoints for notifications. */
   notifies?: true;
 }

@@ -76,7 +76,7 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
     lastFailure = failure.message;
     noteWanted(flow, failure);
     // The activity doesn't know every earlier attempt of the flow; those count as well (money rule 5).
-    if (failure.next === 'taken' || (failure.next === 'refuse' && !mayHaveLeft)) throw failure.error;
+    if (failure.next === 'final' || (failure.next === 'refuse' && !mayHaveLeft)) throw failure.error;
     mayHaveLeft ||= failure.mayHaveLeft;
     flow.ambiguousIds = failure.ambiguousIds;
     if (failure.next === 'braked' && !(step.movesMoney && mayHaveLeft)) return unsent(flow, step, lastFailure);

@@ -9,11 +9,11 @@ export interface ClassifiedFailure {
   /**
    * refuse: believed, the flow fails with `error`. again: send the same key again after `waitMs`. closed: no POST may
    * be sent any more. credentials: wait until they work. book: wait for the reference book. braked: wait for a
-   * release, or end if nothing has left. taken: the flow fails with `error`, whatever left before: without the reference
-   * it can have moved no money. readFirst: a read must answer before the next POST. readOnly: no further POST makes
+   * release, or end if nothing has left. final: `error` ends the step, whatever left before: without the reference
+   * it can have moved no money, or its consent was given back. readFirst: a read must answer before the next POST. readOnly: no further POST makes
    * sense; only reads can show the outcome.
    */
-  next: 'refuse' | 'again' | 'closed' | 'credentials' | 'book' | 'braked' | 'taken' | 'readFirst' | 'readOnly';
+  next: 'refuse' | 'again' | 'closed' | 'credentials' | 'book' | 'braked' | 'final' | 'readFirst' | 'readOnly';
   message: string;
   /** False only if it is proven that no request left this machine. */
   mayHaveLeft: boolean;
@@ -46,12 +46,12 @@ export function classifyFailure(error: unknown): ClassifiedFailure {
     case FAILURE_TYPES.invalidInput:
     case FAILURE_TYPES.notFound:
     case FAILURE_TYPES.stateConflict:
-      return verdict('refuse', cause, details);
+      return verdict(details.consentGivenBack === true ? 'final' : 'refuse', cause, details);
     case FAILURE_TYPES.credentialsRejected:
       return verdict('credentials', cause, details);
     case FAILURE_TYPES.referenceConflict:
       // A reference of the merchant at the service, such as a customer's, is read first.
-      return verdict(details.referenceBook === 'taken' ? 'taken' : 'readFirst', cause, details);
+      return verdict(details.referenceBook === 'taken' ? 'final' : 'readFirst', cause, details);
     case FAILURE_TYPES.providerUnavailable:
     case FAILURE_TYPES.rateLimited:
       if (details.braked === true) return verdict('braked', cause, details);

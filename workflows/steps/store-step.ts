@@ -50,6 +50,8 @@ export async function storeStep(flow: FlowState, customerId: string, token: stri
       if (notes.refused === undefined) {
         const stored = await tryToStore(flow, customerId, token, notes);
         if ('card' in stored) return stored;
+        // Whoever has put it on file since, the money of the consent is on its way back.
+        if (stored.givenBack === true) return refusedAs(stored.lastFailure, false);
         const late = Date.now() >= flow.startedAt + STORE_WITHIN_MS;
         const { cards, obstacle } = await lookForObstacle(flow, customerId, token);
         const listed = cards?.find((one) => isSame(one.token, token));
@@ -83,7 +85,7 @@ async function tryToStore(
   customerId: string,
   token: string,
   notes: StoreNotes,
-): Promise<{ card: PaymentMethodRecord } | { lastFailure: string }> {
+): Promise<{ card: PaymentMethodRecord } | { lastFailure: string; givenBack?: true }> {
   const find = () => findCard(flow, customerId, token);
   try {
     const sent = await kept(notes, 'sent', () =>
@@ -104,7 +106,8 @@ async function tryToStore(
   } catch (error) {
     // A believed refusal: the card is not on file.
     if (!(error instanceof ApplicationFailure)) throw error;
-    return { lastFailure: error.message };
+    const { consentGivenBack } = (error.details?.[0] ?? {}) as Partial<FailureDetails>;
+    return { lastFailure: error.message, ...(consentGivenBack === true && { givenBack: true }) };
   }
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { StoreCardInput } from '../../../src/contract/cards.js';
 import type { ChargeInput } from '../../../src/contract/charge.js';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import type { Profile } from '../../../sandbox/records.js';
@@ -180,9 +181,14 @@ describe('a card that was taken off file after it was stored', () => {
   });
 });
 
-test.each(['has succeeded', 'pends'] as const)(
-  'a card whose consent is being given back is not stored by a reset: the refund %s',
-  async (how) => {
+test.each([
+  ['has succeeded', 'is not on file'],
+  ['has succeeded', 'was put on file by somebody else'],
+  ['pends', 'is not on file'],
+  ['pends', 'was put on file by somebody else'],
+] as const)(
+  'a card whose consent is being given back is not stored by a reset: the refund %s, the card %s',
+  async (how, where) => {
     const refused = await time.sandbox.addFault(answers(400, 'POST', '/customers/*/payment-methods/*'));
     const other =
       how === 'pends'
@@ -192,6 +198,7 @@ test.each(['has succeeded', 'pends'] as const)(
     const flow = await beginFlow(time, 'storeCard', input);
     await time.passUntil(flow.startedAt + HOUR / 2);
     for (const { id } of [refused, other]) await time.sandbox.removeFault(id);
+    if (where !== 'is not on file') await putOnFile(input as StoreCardInput);
     await resetToFirstTask(time.client, flow.workflowId);
     await time.passUntil((await time.now()) + HOUR);
     const refund = (await time.sandbox.ledger(flow.reference)).find(({ kind }) => kind === 'refund');
@@ -202,3 +209,8 @@ test.each(['has succeeded', 'pends'] as const)(
     expect(moved.filter((row) => row.startsWith('refund'))).toEqual(['refund Succeed 6000 USD']);
   },
 );
+
+async function putOnFile({ customer, paymentMethod: { token } }: StoreCardInput): Promise<void> {
+  const { data } = await time.provider.findCustomer(customer.customerReference);
+  await time.provider.storePaymentMethod(data?.id ?? '', token, { idempotencyKey: `somebody-else-${token}` });
+}
