@@ -1,6 +1,10 @@
 import { shownDispute } from '../src/contract/disputes.js';
 import { FLOWS } from '../src/contract/flows.js';
-import type { ParsedPaymentActionsInput, PaymentActionsResult } from '../src/contract/payment-actions.js';
+import {
+  KEPT_ACTIONS,
+  type ParsedPaymentActionsInput,
+  type PaymentActionsResult,
+} from '../src/contract/payment-actions.js';
 import { HOUR } from '../src/domain/schedules.js';
 import {
   enter,
@@ -23,7 +27,6 @@ import { act } from './steps/payment-action.js';
 import { dropUnsigned, keepsSigned, lookAgain, lookNow, nextLookAt, placeEvents } from './steps/events.js';
 
 const CLOSES_AFTER_MS = 30 * 24 * HOUR;
-const KEPT_ACTIONS = 100;
 
 /**
  * What is done to a payment after the flow that made it has ended: refunds, a void, a late capture, one at a time.

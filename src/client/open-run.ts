@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { commandSequence } from '../contract/idempotency.js';
-import type { ActionRecord } from '../contract/payment-actions.js';
+import { type ActionRecord, type ActionsSoFar, KEPT_ACTIONS } from '../contract/payment-actions.js';
 import { eventsOf, described, latestResult } from './earlier-runs.js';
 import { decode, requireDecoded } from './ended-flow.js';
 
@@ -9,11 +9,11 @@ import { decode, requireDecoded } from './ended-flow.js';
 export interface OpenRun {
   /** Results of its calls, answers to its commands, and what the run before has left, as JSON. */
   shown: string;
-  /** Its commands so far, in the form of a result, and the ids of what it has made. */
-  result: { actions: ActionRecord[]; made: string[] };
+  result: ActionsSoFar;
 }
 
 const COMMANDS: ReadonlySet<string> = new Set(['refund', 'capture', 'void']);
+const SETTLE = 'settleManually';
 const EARLIER_ACTIONS = 'findEarlierActions';
 const CREATES: ReadonlySet<string> = new Set(['createRefund', 'createCapture', 'createVoid']);
 
@@ -23,71 +23,104 @@ interface Request {
   args?: { payloads?: Payload[] | null } | null;
 }
 
+/** A command that was accepted. */
+interface Given {
+  name: string;
+  updateId: string | undefined;
+  request: unknown;
+}
+
 /** @throws Error without the key: what can't be read would look as if the flow did not know it */
 export async function openRunOf(client: Client, workflowId: string): Promise<OpenRun> {
   const run = await described(client, workflowId, undefined);
   const shown: string[] = [];
-  const actions: ActionRecord[] = [];
-  const made: string[] = [];
+  const result: ActionsSoFar = { actions: [], made: [] };
+  const { actions, made } = result;
+  const noteEarlier = (earlier: unknown): void => {
+    const list = actionsOf(earlier);
+    actions.push(...list);
+    if (list.length >= KEPT_ACTIONS) result.mayLackEarlier = true;
+  };
   /** Requests that a reset has given again, by the id of their update. */
   const admitted = new Map<string, Request>();
   /** Names by the id of the event that scheduled or accepted it. */
   const calls = new Map<string, string>();
-  const commands = new Map<string, { name: string; request: unknown }>();
+  const commands = new Map<string, Given>();
   const read = async (payload: Payload | null | undefined): Promise<unknown> => {
     const value = await decode(payload ?? undefined, client.options.loadedDataConverter);
     if (value !== undefined) shown.push(JSON.stringify(value));
     return value;
   };
-  if (run === undefined) return { shown: '', result: { actions, made } };
+  if (run === undefined) return { shown: '', result };
   for await (const event of eventsOf(client, workflowId, run.runId)) {
     const id = String(event.eventId);
     const carried = event.workflowExecutionStartedEventAttributes?.input?.payloads?.[1];
     if (carried) {
-      const { state } = ((await read(carried)) ?? {}) as { state?: { transactionId?: unknown } };
-      actions.push(...actionsOf(state));
+      const { state } = ((await read(carried)) ?? {}) as { state?: unknown };
+      noteEarlier(state);
       // Of a command that was under way when the run before ended: nobody may have asked for its answer again.
-      made.push(String(state?.transactionId));
+      made.push(...idOf(state));
     }
     const call = event.activityTaskScheduledEventAttributes?.activityType?.name;
     if (call) calls.set(id, call);
     const done = event.activityTaskCompletedEventAttributes;
     if (done) {
-      const result = await read(done.result?.payloads?.[0]);
+      const answer = await read(done.result?.payloads?.[0]);
       const name = calls.get(String(done.scheduledEventId)) ?? '';
-      if (name === EARLIER_ACTIONS) actions.push(...actionsOf(result));
+      if (name === EARLIER_ACTIONS) noteEarlier(answer);
       // Its command may have been answered before, or by a run of before.
-      if (CREATES.has(name)) made.push(String((result as { transactionId?: unknown } | undefined)?.transactionId));
+      made.push(...(CREATES.has(name) ? idOf(answer) : idsUnderKey(workflowId, answer)));
     }
     for (const { payloads } of Object.values(event.markerRecordedEventAttributes?.details ?? {}))
-      for (const payload of payloads ?? []) await read(payload).catch(() => undefined);
+      for (const payload of payloads ?? [])
+        made.push(...idsUnderKey(workflowId, await read(payload).catch(() => undefined)));
     const again = event.workflowExecutionUpdateAdmittedEventAttributes?.request;
     if (again?.input) admitted.set(again.meta?.updateId ?? '', again.input);
     const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
     const input = accepted?.acceptedRequest?.input ?? admitted.get(accepted?.protocolInstanceId ?? '');
     // What was asked for is not shown: it may name transactions of others.
-    if (accepted && input && COMMANDS.has(input.name ?? ''))
+    if (accepted && input && (COMMANDS.has(input.name ?? '') || input.name === SETTLE))
       commands.set(id, {
         name: input.name ?? '',
+        updateId: accepted.protocolInstanceId ?? undefined,
         request: await decode(input.args?.payloads?.[0], client.options.loadedDataConverter),
       });
     const answered = event.workflowExecutionUpdateCompletedEventAttributes;
     const answer = answered && (await read(answered.outcome?.success?.payloads?.[0]));
     const command = commands.get(String(answered?.acceptedEventId));
-    if (command !== undefined && answer !== undefined)
-      actions.push({ action: command.name, ...sentBy(command.request), outcome: answer } as unknown as ActionRecord);
+    if (command === undefined || answer === undefined) continue;
+    if (command.name === SETTLE) made.push(...saidToBeMade(command.request));
+    else actions.push({ action: command.name, ...sentBy(command), outcome: answer } as unknown as ActionRecord);
   }
-  return { shown: shown.join('\n'), result: { actions, made } };
+  return { shown: shown.join('\n'), result };
 }
 
-/** What its operation was sent with; nothing, if it has only the id of its update. */
-function sentBy(request: unknown): Partial<ActionRecord> {
+/** What its operation was sent with. */
+function sentBy({ request, updateId }: Given): Partial<ActionRecord> {
   const { commandId, reference } = (request ?? {}) as { commandId?: unknown; reference?: unknown };
-  const named = commandId ?? reference;
+  const named = commandId ?? reference ?? updateId;
   return {
     ...(typeof named === 'string' && { key: `:${commandSequence(named)}` }),
     ...(typeof reference === 'string' && { reference }),
   };
+}
+
+/** By an operator, of the operation that was under way. */
+function saidToBeMade(request: unknown): string[] {
+  const { status } = (request ?? {}) as { status?: unknown };
+  return status === 'succeeded' ? idOf(request) : [];
+}
+
+function idOf(value: unknown): string[] {
+  const { transactionId } = (value ?? {}) as { transactionId?: unknown };
+  return typeof transactionId === 'string' ? [transactionId] : [];
+}
+
+/** Of what a read shows: those that this flow has sent, maybe in a run of before. */
+function idsUnderKey(workflowId: string, answer: unknown): string[] {
+  const records = (Array.isArray(answer) ? answer : [answer]) as { holdfastKey?: unknown }[];
+  const isOurs = (key: unknown): boolean => typeof key === 'string' && key.startsWith(`${workflowId}:`);
+  return records.filter((record) => isOurs(record?.holdfastKey)).flatMap(idOf);
 }
 
 function actionsOf(value: unknown): ActionRecord[] {

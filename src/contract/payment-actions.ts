@@ -43,6 +43,22 @@ export interface ActionRecord {
   outcome: FinalStepOutcome;
   /** Given to the caller instead: the void of a pending transaction succeeded, but that transaction may have too. */
   refusal?: string;
+  /** A signed event has said so of its transaction since, and it had been answered otherwise. */
+  told?: { status: 'Succeed' | 'Failed'; created: string };
+  /** A person has seen that: where a list shows the transaction as failed for good it counts as that again. */
+  toldSeen?: true;
+}
+
+/** A result keeps so many commands, the latest ones. */
+export const KEPT_ACTIONS = 100;
+
+/** What an open run of commands and the runs before it have done, for a reconciliation. */
+export interface ActionsSoFar {
+  actions: ActionRecord[];
+  /** Ids of transactions that it has made, or that an operator has said it made. */
+  made: string[];
+  /** A result of before had as many commands as it can. */
+  mayLackEarlier?: true;
 }
 
 /** Result of a run, used by the next one. */

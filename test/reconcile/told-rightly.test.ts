@@ -71,6 +71,52 @@ test('a refund by hand is found also where commands that are open have only read
   expect(await found(rows, [flow(), { ...commands([]), status: 'refunding' }], known)).toEqual([]);
 });
 
+describe('a refund whose id nobody has told, asked for again and answered again,', () => {
+  const { outcome, ...refund } = action('refund', 'ref-1', 500);
+  const { transactionId: _untold, ...untold } = outcome;
+  const key = ':back-1';
+  const again = [
+    { ...refund, key, outcome: untold },
+    { ...refund, key: 'payment-actions-pay-1:refund:back-1', outcome: untold },
+    { ...refund, key, outcome: { ...untold, transactionId: 'of unknown id' } },
+  ];
+  const line = (transactionId: string) => row({ kind: 'refund', transactionId, amount: 500 });
+
+  test.each(['open', 'ended'] as const)('is one, while its commands are %s', async (state) => {
+    const flows = [flow(), commands(again, state)];
+    expect(await found([row(), line('ref-1')], flows)).toEqual([]);
+    // The second one was made by hand.
+    expect(await found([row(), line('ref-1'), line('ref-2')], flows)).toHaveLength(1);
+  });
+
+  test('is one also where the other answer names it', async () => {
+    const flows = [flow(), commands([...again, { ...refund, key, outcome }])];
+    expect(await found([row(), line('ref-1')], flows)).toEqual([]);
+    expect(await found([row(), line('ref-1'), line('ref-2')], flows)).toHaveLength(1);
+    // Another command may have the same sum.
+    const two = [flow(), commands([...again, { ...refund, key: ':back-2', outcome }])];
+    expect(await found([row(), line('ref-1'), line('ref-2')], two)).toEqual([]);
+  });
+});
+
+describe('of a hundred commands', () => {
+  const rows = [row(), row({ kind: 'refund', transactionId: undefined, amount: 500 })];
+  const many = Array.from({ length: 100 }, (_, at) => ({ ...action('refund', `ref-${at}`, 1), key: `:${at}` }));
+  const isFound = async (one: FlowFacts) =>
+    (await found(rows, [flow(), one])).some((text) => text.startsWith('moneyWithoutFlow'));
+
+  test('an open run forgets none', async () => {
+    expect(await isFound(commands(many))).toBe(true);
+  });
+
+  test('the oldest may be forgotten, where the run before had so many, or was stopped after that', async () => {
+    const open = commands(many);
+    expect(await isFound({ ...open, openResult: { actions: many, mayLackEarlier: true } })).toBe(false);
+    expect(await isFound(commands(many, 'ended'))).toBe(false);
+    expect(await isFound({ ...open, state: 'stopped', status: 'idle' })).toBe(false);
+  });
+});
+
 describe('an acquirer’s line that has only the reconciliation id of a command is matched', () => {
   const line = (reconciliationId: string) =>
     row({ kind: 'refund', transactionId: undefined, paymentId: undefined, reconciliationId, amount: 500 });
@@ -97,44 +143,6 @@ test('a capture of a hold that was sent with a reference of its own is matched b
   const [only, ...others] = await findings([authorization, line('order-1', THEN - 1), line('inv-7', THEN)], [held]);
   expect(only).toMatchObject({ kind: 'moneyWithoutFlow', reference: 'order-1' });
   expect(others).toEqual([]);
-});
-
-describe('each chargeback of a payment is a finding of its own, and the same when it is read again', () => {
-  const idsOf = async (...chargebacks: Partial<Row>[]): Promise<string[]> => {
-    const lines = chargebacks.map((one) => row({ transactionId: undefined, amount: 1_000, ...one }));
-    const covers = { from: THEN - DAY, until: NOW };
-    const statement = {
-      chargebacks: lines,
-      rows: [row()],
-      covers,
-      kinds: new Set(TRANSACTION_KINDS),
-      units: undefined,
-    };
-    const all = await reconcileStatement(statement, portOf([flow()], {}), { windowMs: DAY, now: NOW });
-    return all.filter(({ kind }) => kind === 'disputed').map((one) => findingWorkflowId(one));
-  };
-
-  test.each<[string, Partial<Row>, Partial<Row>]>([
-    ['of another sum', {}, { amount: 3_000 }],
-    ['of another day', {}, { created: THEN + DAY }],
-    ['equal, in one statement', {}, {}],
-    ['that both carry the id of the charge', { transactionId: 'tx-1' }, { transactionId: 'tx-1' }],
-    ['of another sum, under the id of the charge', { transactionId: 'tx-1' }, { transactionId: 'tx-1', amount: 3_000 }],
-  ])('%s', async (_what, one, other) => {
-    const ids = await idsOf(one, other);
-    expect(new Set(ids).size).toBe(2);
-    expect(await idsOf(one, other)).toEqual(ids);
-  });
-
-  test('but not one that is pending first and then booked', async () => {
-    expect(
-      await idsOf({ transactionId: 'cb-1', status: 'Pending' }, { transactionId: 'cb-1', settled: THEN }),
-    ).toHaveLength(1);
-  });
-
-  test('but not one that was turned down', async () => {
-    expect(await idsOf({ status: 'Failed' })).toEqual([]);
-  });
 });
 
 describe('two charges of one reference are found', () => {

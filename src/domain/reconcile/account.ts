@@ -61,7 +61,7 @@ export function accountOf(flow: FlowFacts): Account {
   const result = asObject(flow.result ?? flow.openResult);
   const claims = new Map<string, Claim>();
   const add = (kind: TransactionKind | undefined, id: unknown, part: Part = {}): void => {
-    const transactionId = typeof id === 'string' && id !== UNKNOWN_ID ? id : undefined;
+    const transactionId = isNamed({ transactionId: id }) ? (id as string) : undefined;
     const key = transactionId ?? `${kind} without an id ${claims.size}`;
     const known = claims.get(key);
     const { reconciliationId } = part;
@@ -75,7 +75,10 @@ export function accountOf(flow: FlowFacts): Account {
   claimsOfStory(flow.type, result, add);
   const failed = new Set<string>();
   // In doubt, the time that the whole flow took: an operation of its own has its own evidence.
-  for (const action of listOf(result['actions'])) claimOfAction(flow, action, add, failed);
+  const claimed = new Set<string>();
+  // What names its transaction comes first: a command that was asked for again has answered again.
+  for (const action of listOf(result['actions']).sort(namedFirst))
+    claimOfAction(flow, action, { add, failed, claimed });
   if (hasFailed(result)) note(failed, result['transactionId']);
   note(failed, asObject(result['voided'])['transactionId']);
   const named = new Set<string>();
@@ -118,12 +121,19 @@ function claimsOfConsent(result: Result, add: Add): void {
     add('void', money['transactionId'], { amount: undefined, ...timesOf(money) } as Part);
 }
 
-function claimOfAction(flow: FlowFacts, action: Result, add: Add, failed: Set<string>): void {
-  const kind = action['action'];
+function claimOfAction(
+  flow: FlowFacts,
+  action: Result,
+  { add, failed, claimed }: { add: Add; failed: Set<string>; claimed: Set<string> },
+): void {
+  const { action: kind, key } = action;
   const outcome = asObject(action['outcome']);
   if (kind !== 'refund' && kind !== 'capture' && kind !== 'void') return;
   if (hasFailed(outcome)) note(failed, outcome['transactionId']);
   if (outcome['status'] !== 'succeeded') return;
+  const command = typeof key === 'string' ? `${kind}${key.slice(key.lastIndexOf(':'))}` : undefined;
+  if (command !== undefined && claimed.has(command) && !isNamed(outcome)) return;
+  if (command !== undefined) claimed.add(command);
   const { amount, currency } = outcome;
   add(kind, outcome['transactionId'], {
     reconciliationId: sentWith(flow, kind, action),
@@ -131,6 +141,14 @@ function claimOfAction(flow: FlowFacts, action: Result, add: Add, failed: Set<st
     ...(typeof currency === 'string' && { currency }),
     ...timesOf(outcome, true),
   } as Part);
+}
+
+function isNamed({ transactionId: id }: Result): boolean {
+  return typeof id === 'string' && id !== UNKNOWN_ID;
+}
+
+function namedFirst(one: Result, other: Result): number {
+  return Number(isNamed(asObject(other['outcome']))) - Number(isNamed(asObject(one['outcome'])));
 }
 
 /** A command to an ended payment has a reconciliation id of its own: the caller's reference, or one made of its key. */

@@ -1,4 +1,5 @@
 import { resolveWorkflowId, WORKFLOW_TYPES } from '../../contract/names.js';
+import { type ActionsSoFar, KEPT_ACTIONS } from '../../contract/payment-actions.js';
 import type { Finding, FindingKind, FlowFacts } from '../../contract/reconcile.js';
 import { TRANSACTION_KINDS, type TransactionKind } from '../../contract/records.js';
 import { type Accounted, isFirst, isSameSum, type Match, type Pair, type Row } from './match.js';
@@ -24,8 +25,6 @@ export interface Frame {
 
 /** An open flow in one of these does not know yet how its money operation ended. */
 const UNDECIDED: ReadonlySet<string | undefined> = new Set(['started', 'underReview', 'pending', 'unknown', undefined]);
-/** `paymentActions` keeps so many commands in its result: with more it may have forgotten one. */
-const KEPT_ACTIONS = 100;
 
 /**
  * Every difference between the rows and the flows. What is in flight, or within the settlement window, is none.
@@ -119,25 +118,23 @@ function isKnown(row: Row, flows: readonly Accounted[], { knownToOpen }: Frame):
   return flows.some(({ flow, account }) => {
     const id = row.transactionId;
     if (id !== undefined && account.failed.has(id)) return false;
+    if (flow.type === WORKFLOW_TYPES.paymentActions && mayHaveForgotten(flow)) return true;
     if (flow.state === 'open') {
       // What an open flow of commands has done is all in its claims. Another one can't be asked without an id.
       if (id === undefined) return flow.type !== WORKFLOW_TYPES.paymentActions;
       if (account.named.has(id) || flow.workflowId === resolveWorkflowId(id)) return true;
       // All that it was asked for is answered: what it has only read was moved by somebody else.
-      if (flow.type === WORKFLOW_TYPES.paymentActions && flow.status === 'idle') return isFull(flow.openResult);
+      if (flow.type === WORKFLOW_TYPES.paymentActions && flow.status === 'idle') return false;
       return knownToOpen.get(flow.workflowId)?.has(id) === true;
     }
-    if (flow.type === WORKFLOW_TYPES.paymentActions && isFull(flow.result)) return true;
     return id !== undefined && account.named.has(id);
   });
 }
 
-/** So many commands that the oldest are not kept. */
-function isFull(result: unknown): boolean {
-  const { actions = [] } = (result ?? {}) as { actions?: { key?: string }[] };
-  // A command that was asked for again has answered again.
-  const distinct = new Set(actions.map((action) => action.key?.slice(action.key.lastIndexOf(':')) ?? action));
-  return distinct.size >= KEPT_ACTIONS;
+/** A result keeps the latest commands only; a run that is open has all that came to itself. */
+function mayHaveForgotten({ state, result, openResult }: FlowFacts): boolean {
+  const { actions = [], mayLackEarlier } = (result ?? openResult ?? {}) as Partial<ActionsSoFar>;
+  return state === 'open' ? mayLackEarlier === true : actions.length >= KEPT_ACTIONS;
 }
 
 type Made = [kind: FindingKind, explanation: string] | undefined;

@@ -1,42 +1,91 @@
 import { WORKFLOW_TYPES } from '../../contract/names.js';
 import { type Finding, findingWorkflowId, type FlowFacts, type ReconcilePort } from '../../contract/reconcile.js';
 import { showMoney } from '../money.js';
+import { accountOf } from './account.js';
 import { idsOf } from './match.js';
 import { iso } from './sentences.js';
-import type { Chargeback } from './statement-rows.js';
+import type { Chargeback, ReconcilableStatement } from './statement-rows.js';
 
-/** One finding for each chargeback of a statement, with the flow whose payment it is of, if one of ours has made it. */
-export async function disputes(chargebacks: readonly Chargeback[], port: ReconcilePort): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  const names = new Map<string, number>();
+/** A chargeback with the flow whose payment it is of, if one of ours has made it. */
+interface Disputed extends Chargeback {
+  readonly flow: FlowFacts | undefined;
+  /** Of the dispute itself. A line may have that of the disputed charge or capture instead, as its next dispute will. */
+  readonly ownId: string | undefined;
+}
+
+/** One finding for each chargeback of a statement that was not turned down. */
+export async function disputes(
+  { chargebacks, rows }: Pick<ReconcilableStatement, 'chargebacks' | 'rows'>,
+  port: ReconcilePort,
+): Promise<Finding[]> {
+  const ids = new Set(rows.map(({ transactionId }) => transactionId));
+  const all: Disputed[] = [];
   for (const chargeback of chargebacks) {
-    // One that was turned down disputes nothing, and one that pends may be booked in the same statement.
-    if (chargeback.status === 'Failed' || chargebacks.some((one) => isBooked(chargeback, one))) continue;
-    const finding = findingOf(chargeback, await flowOf(chargeback, port));
+    const flows = await flowsOf(chargeback, port);
+    const { transactionId } = chargeback;
+    const claims = flows.flatMap((one) => accountOf(one).claims);
+    // Where no flow knows the money, its id may be this one.
+    const isOfMoney =
+      flows.length === 0 || ids.has(transactionId) || claims.some((claim) => claim.transactionId === transactionId);
+    const flow = flows.find(({ type }) => type !== WORKFLOW_TYPES.paymentActions) ?? flows[0];
+    all.push({ ...chargeback, flow, ownId: isOfMoney ? undefined : transactionId });
+  }
+  const names = new Map<string, number>();
+  return [...eachOnce(all), ...withoutOwnId(all)].map((one) => {
+    const finding = findingOf(one);
     const id = findingWorkflowId(finding);
     const times = (names.get(id) ?? 0) + 1;
     names.set(id, times);
-    findings.push(times === 1 ? finding : { ...finding, subject: `${finding.subject}-${times}` });
+    return times === 1 ? finding : { ...finding, subject: `${finding.subject}-${times}` };
+  });
+}
+
+/** Of those with an id of their own: a statement may show each change of one as a line. */
+function eachOnce(all: readonly Disputed[]): Disputed[] {
+  const ended = new Set(all.filter(({ status }) => status !== 'Pending').map(({ ownId }) => ownId));
+  const told = new Map<string, Disputed>();
+  for (const one of all) {
+    const { ownId, status, amount, currency } = one;
+    if (ownId === undefined || status === 'Failed' || (status === 'Pending' && ended.has(ownId))) continue;
+    const name = JSON.stringify([ownId, amount, currency]);
+    if (!told.has(name)) told.set(name, one);
   }
-  return findings;
+  return [...told.values()];
 }
 
-/** Whether the pending one is `other`, which is booked. */
-function isBooked({ status, transactionId, amount, currency }: Chargeback, other: Chargeback): boolean {
-  const isPending = status === 'Pending' && other.status === 'Succeed' && transactionId !== undefined;
-  const isSame = transactionId === other.transactionId && amount === other.amount && currency === other.currency;
-  return isPending && isSame;
+/** Of the others each line is a dispute, but one that pends may have ended in the same statement. */
+function withoutOwnId(all: readonly Disputed[]): Disputed[] {
+  const others = all.filter(({ ownId }) => ownId === undefined);
+  const ends = new Set(others.filter(({ status }) => status !== 'Pending'));
+  return others.filter((one) => {
+    if (one.status !== 'Pending') return one.status === 'Succeed';
+    const end = [...ends].find((each) => isEndOf(one, each));
+    // Of two disputes each has an end of its own.
+    if (end !== undefined) ends.delete(end);
+    return end === undefined;
+  });
 }
 
-async function flowOf(chargeback: Chargeback, port: ReconcilePort): Promise<FlowFacts | undefined> {
+function isEndOf(pending: Chargeback, end: Chargeback): boolean {
+  if (nameOf(pending) !== nameOf(end)) return false;
+  if (pending.amount !== end.amount || pending.currency !== end.currency) return false;
+  const [from, to] = [pending.created, end.settled ?? end.created];
+  return from === undefined || to === undefined || from <= to;
+}
+
+function nameOf({ transactionId, paymentId, reconciliationId }: Chargeback): string | undefined {
+  return transactionId ?? paymentId ?? reconciliationId;
+}
+
+/** The flows of the payment that is charged back. */
+async function flowsOf(chargeback: Chargeback, port: ReconcilePort): Promise<FlowFacts[]> {
   const { paymentId } = chargeback;
   const named = await port.flowsById(idsOf({ ...chargeback, kind: 'charge', status: 'Succeed' }));
   const all = [...named, ...(paymentId === undefined ? [] : await port.flowsOfPayments([paymentId]))];
-  const ofPayment = all.filter((flow) => paymentId === undefined || flow.paymentId === paymentId);
-  return ofPayment.find(({ type }) => type !== WORKFLOW_TYPES.paymentActions) ?? ofPayment[0];
+  return all.filter((flow) => paymentId === undefined || flow.paymentId === paymentId);
 }
 
-function findingOf(chargeback: Chargeback, flow: FlowFacts | undefined): Finding {
+function findingOf({ flow, ownId, ...chargeback }: Disputed): Finding {
   const { reconciliationId: reference, transactionId, amount, currency, created, settled } = chargeback;
   const paymentId = chargeback.paymentId ?? flow?.paymentId;
   const money = amount === undefined || currency === undefined ? 'money' : showMoney(amount, currency);
@@ -45,7 +94,7 @@ function findingOf(chargeback: Chargeback, flow: FlowFacts | undefined): Finding
   return {
     kind: 'disputed',
     // With its time: another one of the payment is another dispute.
-    subject: transactionId ?? [paymentId ?? reference, ...(time === undefined ? [] : [iso(time)])].join('-'),
+    subject: ownId ?? [transactionId ?? paymentId ?? reference, ...(time === undefined ? [] : [iso(time)])].join('-'),
     explanation: `The statement shows a chargeback of ${money} of ${whose}: answer the dispute at the provider, and refund nothing of it unseen.`,
     source: 'statement',
     ...(flow !== undefined && { workflowId: flow.workflowId }),

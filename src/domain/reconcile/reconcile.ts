@@ -43,7 +43,7 @@ export async function reconcileStatement(
   await addFlowsOf(rows, flows, port);
   const frame = { source: 'statement', covers, kinds, units, listedAfterMs: when.windowMs, ...when } as const;
   const findings = await judged(match(rows, flows.values()), frame, port);
-  return [...findings, ...(await disputes(chargebacks, port))];
+  return [...findings, ...(await disputes({ chargebacks, rows }, port))];
 }
 
 /** The flows of rows that are not among those of the statement's time: older ones, and what their payment tells. */

@@ -1,15 +1,30 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from '@temporalio/client';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { listFindings } from '../../../src/cli/findings.js';
 import { createReconcilePort } from '../../../src/client/reconcile-port.js';
 import { BILLING_TASK_QUEUE } from '../../../src/contract/names.js';
-import type { ReconcileInput, ReconcileReport } from '../../../src/contract/reconcile.js';
+import type { FlowFacts, ReconcileInput, ReconcileReport } from '../../../src/contract/reconcile.js';
+import { accountOf } from '../../../src/domain/reconcile/account.js';
 import { testDataConverter } from '../../support/data-converter.js';
-import { beginFlow, DAY, failsWith, HOUR, inputOf, runLengths, sharedTime } from './context.js';
+import { beginActions } from '../../support/virtual-flows.js';
+import {
+  answers,
+  beginFlow,
+  DAY,
+  failsWith,
+  HOUR,
+  inputOf,
+  lostReply,
+  OPERATOR,
+  runLengths,
+  sharedTime,
+} from './context.js';
 
 /** Its engine suggests to continue as new after very few events: a reconciliation of a day takes several runs. */
-const time = sharedTime({ billing: true }, { suggestRunAfter: () => 20 });
+const FEW = 20;
+let most = FEW;
+const time = sharedTime({ billing: true }, { suggestRunAfter: () => most });
 
 const start = async (workflowId: string, input: ReconcileInput) =>
   await time.client.workflow.start('reconcile', { workflowId, taskQueue: BILLING_TASK_QUEUE, args: [input] });
@@ -53,4 +68,59 @@ test('a reconciliation whose time is over before it begins is refused: it would 
   const since = new Date((await time.now()) - HOUR).toISOString();
   const handle = await start('reconcile-late', { since });
   await expect(handle.result()).rejects.toMatchObject(failsWith('InvalidInput', 'since: '));
+});
+
+describe('what a later run of commands has come to know of a refund is known to a reconciliation', () => {
+  const refunding = async (request: object) => {
+    const charge = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+    const { paymentId = '' } = (await charge.outcome()) as { paymentId?: string };
+    const path = `/payments/${paymentId}/refunds`;
+    const away = await time.sandbox.addFault(answers(503, 'POST', path));
+    const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: charge.reference });
+    const asked = await actions.command('refund', { amount: 5_500, ...request });
+    await time.passUntil((await time.now()) + 2_000);
+    // Only now: before it sends a command reads.
+    const unreadable = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}*`));
+    await time.sandbox.addFault(lostReply(path));
+    await time.sandbox.addFault(answers(503, 'POST', path));
+    await time.sandbox.removeFault(away.id);
+    await time.passUntil((await time.now()) + 3 * DAY);
+    const refund = (await time.sandbox.ledger()).find((one) => one.kind === 'refund' && one.payment_id === paymentId);
+    expect(await asked.answer).toMatchObject({ status: 'unknown' });
+    expect(runLengths(time, actions.workflowId).length).toBeGreaterThan(2);
+    const account = async () => {
+      const [flow] = await createReconcilePort(time.client).flowsById([actions.workflowId]);
+      expect(flow).toMatchObject({ state: 'open', status: 'idle' });
+      return accountOf(flow as FlowFacts);
+    };
+    return { actions, refundId: refund?.transaction_id ?? '', unreadable, account };
+  };
+
+  test('by a read', async () => {
+    const { refundId, unreadable, account } = await refunding({ commandId: 'back' });
+    await time.sandbox.removeFault(unreadable.id);
+    await time.passUntil((await time.now()) + DAY);
+    expect((await account()).named).toContain(refundId);
+  });
+
+  test('by an operator', async () => {
+    const { actions, refundId, account } = await refunding({ commandId: 'back' });
+    // Of what this run does none is to come after it.
+    most = 10_000;
+    const said = { ...OPERATOR, status: 'succeeded', transactionId: refundId } as const;
+    await time.holdfast.settleManually({ workflowId: actions.workflowId }, said);
+    expect((await account()).named).toContain(refundId);
+    most = FEW;
+  });
+});
+
+test('a refund that was asked for without any id is matched by what it was sent with', async () => {
+  const charge = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  const { paymentId = '' } = (await charge.outcome()) as { paymentId?: string };
+  const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: charge.reference });
+  await actions.ask('refund', { amount: 5_500 });
+  const refund = (await time.sandbox.ledger()).find((one) => one.kind === 'refund' && one.payment_id === paymentId);
+  const [flow] = await createReconcilePort(time.client).flowsById([actions.workflowId]);
+  const [claim] = accountOf(flow as FlowFacts).claims;
+  expect(claim).toMatchObject({ transactionId: refund?.transaction_id, reconciliationId: refund?.reconciliation_id });
 });
