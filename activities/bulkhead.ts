@@ -3,7 +3,7 @@ import { CALL_PRIORITIES, type CallPriority } from '../src/contract/activities.j
 import { FAILURE_TYPES } from '../src/contract/names.js';
 import { OPERATIONS, type OperationName, type ProviderClient, ProviderError } from '../src/provider/index.js';
 import { SLOW_CALL_MS } from '../src/domain/schedules.js';
-import { type Call, Circuit } from './circuit.js';
+import { type Call, Circuit, VIEW_MS } from './circuit.js';
 import type { RateLimit } from './rate-limit.js';
 import { CallHeldBack } from './to-application-failure.js';
 
@@ -14,11 +14,7 @@ import { CallHeldBack } from './to-application-failure.js';
 const FIRST_RETURN = { posts: 1_000, reads: 5_000 };
 /** ms. Later its activity would have ended. */
 const LONGEST_RETURN_OF_READS = 10_000;
-/**
- * Calls that are never held back for lack of a place or by a `Retry-After`: each has little time, and releases or takes
- * what is held.
- */
-const URGENT: readonly OperationName[] = ['createVoid', 'createCapture'];
+const MAY_BECOME_URGENT: ReadonlySet<string> = new Set<OperationName>(['createCapture', 'createVoid']);
 
 /** ms. A `Retry-After` holds the other POSTs of its unit back no longer, whatever it says. */
 const LONGEST_HOLD = 60_000;
@@ -69,9 +65,12 @@ export function placesOf({ tasks, calls }: { tasks: number; calls: number }): Bu
   };
 }
 
+/** `unseen`: it was open, and for a minute nothing was called. */
+export type CircuitState = 'open' | 'closed' | 'unseen';
+
 /** Is told what becomes of the units' calls, for logs and metrics. */
 export interface UnitObserver {
-  circuit(businessUnit: string, isOpen: boolean): void;
+  circuit(businessUnit: string, state: CircuitState): void;
   heldBack(businessUnit: string, because: HeldBackBecause): void;
 }
 
@@ -101,6 +100,7 @@ class Bulkhead {
   readonly #limit: RateLimit | undefined;
   readonly #underWay = { local: 0, posts: 0, reads: 0, waiting: 0 };
   #wasOpen = false;
+  #telling: ReturnType<typeof setTimeout> | undefined;
   /** Until when the service wants no more calls. */
   #heldUntil = Number.NEGATIVE_INFINITY;
 
@@ -142,22 +142,31 @@ class Bulkhead {
 
   /** @throws ProviderError if the call finds no place, or the service wants none */
   #refuse(name: OperationName): void {
-    const { isLocal, attempt, retryPolicy, activityType } = activityInfo();
+    const { isLocal, attempt, activityType } = activityInfo();
     const where = placeOf(name);
-    // A regular call that has but one attempt would be lost. A local one goes on as a regular one. A void or a capture may
-    // read the payment first.
-    const isUrgentKind = URGENT.some((urgent) => urgent === name || urgent === activityType);
-    const isUrgent = !isLocal && (isUrgentKind || retryPolicy?.maximumAttempts === 1);
+    // A capture or void with less than an hour left, or what it reads first.
+    const isUrgent = !isLocal && priorityOf() === CALL_PRIORITIES.deadline;
     const waitMs = this.#heldUntil - this.options.now();
     // They come back one by one, and not all at the moment that the service named.
     if (waitMs > 0 && where !== 'reads' && !isUrgent)
       throw this.#heldBack(name, 'Retry-After', isLocal ? undefined : Math.ceil(waitMs * (1 + Math.random() / 2)));
-    if (this.#underWay[where] >= this.options.places[where] && !isUrgent)
+    // The hour may have begun since this one was scheduled.
+    const takesAny = isUrgent || (!isLocal && MAY_BECOME_URGENT.has(activityType));
+    if (!this.#hasPlace(where, takesAny))
       throw this.#heldBack(
         name,
         'half of the places',
         where === 'local' ? undefined : this.#returnAfter(FIRST_RETURN[where], attempt),
       );
+  }
+
+  /** @param takesAny the places of calls that wait for their turn as well */
+  #hasPlace(where: keyof BulkheadOptions['places'], takesAny = false): boolean {
+    const { local, ...places } = this.options.places;
+    const { local: _tasks, ...underWay } = this.#underWay;
+    if (where === 'local') return this.#underWay.local < local;
+    const most = places[where] + (takesAny ? places.waiting : 0);
+    return underWay[where] < most && sum(underWay) < sum(places);
   }
 
   #nextTurn(name: OperationName, limit: RateLimit): number {
@@ -166,16 +175,13 @@ class Bulkhead {
   }
 
   async #hasTurn(limit: RateLimit): Promise<boolean> {
-    const { isLocal, retryPolicy } = activityInfo();
     if (limit.atOnce()) return true;
     // It holds a task.
-    if (isLocal) return false;
-    // A call that has but one attempt would be lost if it were sent away.
-    const isOnly = retryPolicy?.maximumAttempts === 1;
-    const mayWait = this.#underWay.waiting < this.options.places.waiting;
+    if (activityInfo().isLocal) return false;
+    const mayWait = this.#hasPlace('waiting');
     this.#underWay.waiting += 1;
     try {
-      return await limit.inTurn(isOnly ? CALL_PRIORITIES.deadline : priorityOf(), mayWait);
+      return await limit.inTurn(priorityOf(), mayWait);
     } finally {
       this.#underWay.waiting -= 1;
     }
@@ -213,10 +219,18 @@ class Bulkhead {
 
   #tellOfCircuit(): void {
     const isOpen = this.#circuit.isOpen(this.options.now());
+    clearTimeout(this.#telling);
+    // Without a further call nobody would be told that there are none any more.
+    if (isOpen) this.#telling = setTimeout(() => this.#tellOfCircuit(), VIEW_MS).unref();
     if (isOpen === this.#wasOpen) return;
     this.#wasOpen = isOpen;
-    this.options.observer?.circuit(this.unit, isOpen);
+    const state = isOpen ? 'open' : this.#circuit.isSeen(this.options.now()) ? 'closed' : 'unseen';
+    this.options.observer?.circuit(this.unit, state);
   }
+}
+
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((all, count) => all + count, 0);
 }
 
 function placeOf(name: OperationName): 'local' | 'posts' | 'reads' {

@@ -2,7 +2,7 @@ import { SLOW_CALL_MS } from '../src/domain/schedules.js';
 
 /** In view are the last calls of the last minute. */
 const IN_VIEW = 20;
-const VIEW_MS = 60_000;
+export const VIEW_MS = 60_000;
 /** ms. While the circuit is open, one first try is let through this often to see whether the service is well again. */
 const PROBE_EVERY = 5_000;
 
@@ -20,11 +20,13 @@ export class Circuit {
   readonly #underWay = new Set<Call>();
   #probedAt = Number.NEGATIVE_INFINITY;
   #probes = false;
+  #wasOpen = false;
 
   constructor(readonly opensFrom: number) {}
 
+  /** Opens by many calls, and stays open until most in view are good, or there are none. */
   isOpen(now: number): boolean {
-    const inView = this.#ended.filter(({ at }) => at > now - VIEW_MS);
+    const inView = this.#inView(now);
     const bad = inView.filter(({ isGood }) => !isGood).length;
     let slow = 0;
     for (const { begunAt } of this.#underWay) {
@@ -32,7 +34,18 @@ export class Circuit {
       slow += 1;
     }
     const all = inView.length + slow;
-    return all >= this.opensFrom && (bad + slow) * 2 >= all;
+    // The retries of a few flows are seldom: that they fail, too, is no sign that the service is well again.
+    this.#wasOpen = all >= (this.#wasOpen ? 1 : this.opensFrom) && (bad + slow) * 2 >= all;
+    return this.#wasOpen;
+  }
+
+  /** Whether there is anything to tell by. */
+  isSeen(now: number): boolean {
+    return this.#inView(now).length > 0;
+  }
+
+  #inView(now: number): { isGood: boolean }[] {
+    return this.#ended.filter(({ at }) => at > now - VIEW_MS);
   }
 
   /** Whether a first try may be sent now. While the circuit is open it is a probe, which {@link begin} must follow. */
@@ -55,7 +68,7 @@ export class Circuit {
   end(call: Call, now: number, answered: boolean): void {
     this.#underWay.delete(call);
     const isGood = answered && now - call.begunAt <= SLOW_CALL_MS;
-    if (isGood && call.isProbe) this.#ended = [];
+    if (isGood && call.isProbe) this.#ended = [{ at: now, isGood }];
     else this.#ended = [...this.#ended.slice(1 - IN_VIEW), { at: now, isGood }];
   }
 

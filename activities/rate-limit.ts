@@ -53,7 +53,7 @@ export class RateLimit {
   /**
    * True once the call has its turn; false if it has waited in vain, or others would not leave it one in time. A call of
    * the first class is sent nevertheless, and takes a turn from those that follow.
-   * @param mayWait the worker has room for a call that waits
+   * @param mayWait the worker has room for one more call that waits; else one of a later class may leave its room
    */
   async inTurn(priority: CallPriority, mayWait = true): Promise<boolean> {
     if (this.atOnce()) return true;
@@ -61,8 +61,8 @@ export class RateLimit {
     this.#waiting.set(priority, line);
     const most = Math.min(MOST_WAITING, Math.max(1, (this.perSecond * LONGEST_WAIT) / 1_000));
     const hasTurn =
-      mayWait &&
       line.length < most &&
+      (mayWait || this.#makesRoom(priority)) &&
       (await new Promise<boolean>((end) => {
         line.push({ since: this.now(), end });
         this.#wait();
@@ -80,6 +80,14 @@ export class RateLimit {
     while ((away[0] ?? since) < since) away.shift();
     const ms = (away.length / this.perSecond) * 1_000;
     return Math.round(Math.min(LONGEST_RETURN, Math.max(SHORTEST_RETURN, ms)) * (0.5 + Math.random()));
+  }
+
+  /** Sends the last one of the last class away. One of each class stays, for the turns that others leave it. */
+  #makesRoom(priority: CallPriority): boolean {
+    const later = [...this.#waiting].filter(([other, { length }]) => other > priority && length > 1);
+    const [, line] = later.sort(([one], [other]) => other - one)[0] ?? [];
+    line?.pop()?.end(false);
+    return line !== undefined;
   }
 
   /** As long as many do so the others would have no turn: every eighth time one of them goes as well. */

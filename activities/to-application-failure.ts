@@ -100,7 +100,9 @@ function failure(
   { attempt, longestDelayMs = Number.POSITIVE_INFINITY }: Omit<AttemptKnowledge, 'earlierMayHaveLeft'> = {},
   isHeldBack = false,
 ): ApplicationFailure {
-  const delay = details.retryAfterMs ?? (attempt === undefined ? undefined : retryDelay(attempt));
+  const { retryAfterMs = 0 } = details;
+  // The server takes a delay of 0 for the end of all attempts.
+  const delay = retryAfterMs > 0 ? retryAfterMs : attempt === undefined ? undefined : retryDelay(attempt);
   return ApplicationFailure.create({
     type: classification.type,
     message,
@@ -121,6 +123,7 @@ function present(error: ProviderError): Omit<FailureDetails, 'mayHaveLeft'> {
     ...(error.description !== undefined && { description: error.description }),
     ...(error.moreInfo !== undefined && { moreInfo: error.moreInfo }),
     ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+    ...(error instanceof CallHeldBack && { heldBack: true as const }),
     ...(error.operation === BRAKE && { braked: true as const }),
     ...(error.operation === REFERENCE_BOOK && {
       referenceBook: error.failureType === FAILURE_TYPES.referenceConflict ? 'taken' : 'unreachable',

@@ -1,5 +1,10 @@
 import { Runtime } from '@temporalio/worker';
-import { HELD_BACK_BECAUSE, type HeldBackBecause, type UnitObserver } from '../activities/bulkhead.js';
+import {
+  type CircuitState,
+  HELD_BACK_BECAUSE,
+  type HeldBackBecause,
+  type UnitObserver,
+} from '../activities/bulkhead.js';
 import { WORKER_COUNTERS, WORKER_GAUGES } from '../src/contract/metrics.js';
 import { NOTIFICATIONS_WORKFLOW, PAYMENTS_TASK_QUEUE, WORKFLOW_TYPES } from '../src/contract/names.js';
 import type { Logger } from '../src/security/logging.js';
@@ -10,6 +15,12 @@ interface Reported {
   taskQueue: string;
   businessUnits: Iterable<string>;
 }
+
+const SAID: Readonly<Record<CircuitState, string>> = {
+  open: 'The payment service is slow or failing for this business unit: its flows wait without a place in a task',
+  closed: 'The payment service answers this business unit in time again',
+  unseen: 'Nothing was called for this business unit for a minute: its next first calls show how the service is',
+};
 
 /** Counters of workflows by the queue of their worker: each is worth an alert. */
 const OF_FLOWS: Readonly<Record<string, readonly { name: string; workflowType: string }[]>> = {
@@ -38,14 +49,9 @@ export function reportUnits({ logger, namespace, taskQueue, businessUnits }: Rep
       meter.createCounter(name).add(0, { namespace, taskQueue, workflowType, business_unit: businessUnit });
   }
   return {
-    circuit(businessUnit, isOpen) {
-      open.set(isOpen ? 1 : 0, tags(businessUnit));
-      if (isOpen)
-        logger.warn(
-          { businessUnit, taskQueue },
-          'The payment service is slow or failing for this business unit: its flows wait without a place in a task',
-        );
-      else logger.info({ businessUnit, taskQueue }, 'The payment service answers this business unit in time again');
+    circuit(businessUnit, state) {
+      open.set(state === 'open' ? 1 : 0, tags(businessUnit));
+      logger[state === 'open' ? 'warn' : 'info']({ businessUnit, taskQueue }, SAID[state]);
     },
     heldBack: (businessUnit, because) => count(businessUnit, because, 1),
   };

@@ -273,6 +273,8 @@ export interface FailureDetails {
   referenceBook?: 'unreachable' | 'taken';
   /** The business unit is braked: this attempt was not sent. */
   braked?: true;
+  /** This attempt was not sent, to spare the service or other business units. */
+  heldBack?: true;
   /** Transactions that an earlier run may have made: until their origin is known, `notExecuted` is not allowed. */
   ambiguousIds?: string[];
   /** Before a reset the consent of this card was given back: it is not stored, whatever has put it on file since. */

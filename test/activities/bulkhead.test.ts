@@ -1,104 +1,9 @@
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
-import { beforeEach, describe, expect, test } from 'vitest';
-import { type BulkheadOptions, withBulkheads } from '../../activities/bulkhead.js';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { CallHeldBack } from '../../activities/to-application-failure.js';
+import { CALL_PRIORITIES } from '../../src/contract/activities.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
-import {
-  type OperationName,
-  type ProviderClient,
-  ProviderError,
-  type ProviderErrorKind,
-} from '../../src/provider/index.js';
-
-/** The failures that tests provoke would be logged as warnings. */
-const QUIET = new DefaultLogger('ERROR');
-const SECOND = 1_000;
-const POSTS = 8;
-const PLACES = { local: 4, posts: POSTS, reads: 2, waiting: 2 };
-
-interface How {
-  attempt?: number;
-  name?: OperationName;
-  /** The activity has but this attempt. */
-  once?: boolean;
-  /** The call is part of this activity. */
-  within?: OperationName;
-}
-
-/** A service whose calls a test ends, and what became of each. */
-class Service {
-  readonly waiting: { end: () => void; fail: (error: ProviderError) => void }[] = [];
-  sent = 0;
-  readonly client: ProviderClient;
-  now = 1_000_000;
-  readonly reported: string[] = [];
-
-  constructor(places: BulkheadOptions['places'] = PLACES) {
-    const send = async () =>
-      await new Promise((resolve, reject) => {
-        this.sent += 1;
-        this.waiting.push({ end: () => resolve({ data: {} }), fail: reject });
-      });
-    // Of all operations those that the tests call.
-    const methods = new Proxy({}, { get: () => send }) as ProviderClient;
-    const guarded = withBulkheads(new Map([['slow', methods]]), {
-      places,
-      longestReturn: 10_000,
-      opensFrom: 10,
-      now: () => this.now,
-      observer: {
-        circuit: (unit, isOpen) => void this.reported.push(`${unit} ${isOpen ? 'open' : 'closed'}`),
-        heldBack: (unit, because) => void this.reported.push(`${unit} held back: ${because}`),
-      },
-    });
-    this.client = guarded.get('slow')!;
-  }
-
-  /** What the activity gets. A call that is sent is under way until the test ends it. */
-  async call(
-    where: 'local' | 'regular',
-    { attempt = 1, name = 'createCharge', once = false, within = name }: How = {},
-  ): Promise<ProviderError | 'under way'> {
-    const before = this.sent;
-    const only = { ...(once && { retryPolicy: { maximumAttempts: 1 } }) };
-    const info = { isLocal: where === 'local', attempt, activityType: within, ...only };
-    const environment = new MockActivityEnvironment(info, { logger: QUIET });
-    const ended = environment
-      .run(async () => await (this.client[name] as () => Promise<unknown>)())
-      .then(
-        () => 'under way' as const,
-        (error: unknown) => error as ProviderError,
-      );
-    await new Promise(setImmediate);
-    return this.sent > before ? 'under way' : await ended;
-  }
-
-  async calls(many: number, where: 'local' | 'regular', how: How = {}): Promise<(ProviderError | 'under way')[]> {
-    const all: (ProviderError | 'under way')[] = [];
-    for (let left = many; left > 0; left -= 1) all.push(await this.call(where, how));
-    return all;
-  }
-
-  async endAll(afterMs: number, error?: () => ProviderError): Promise<void> {
-    this.now += afterMs;
-    for (const { end, fail } of this.waiting.splice(0)) {
-      if (error === undefined) end();
-      else fail(error());
-    }
-    await new Promise(setImmediate);
-  }
-
-  async rounds(many: number, afterMs: number, error?: () => ProviderError): Promise<void> {
-    for (let left = many; left > 0; left -= 1) {
-      await this.call('regular');
-      await this.endAll(afterMs, error);
-    }
-  }
-}
-
-const failed = (kind: ProviderErrorKind, httpStatus?: number, code?: string) => () =>
-  new ProviderError('failed', { kind, operation: 'createCharge', mayHaveLeft: true, httpStatus, code });
+import { ProviderError } from '../../src/provider/index.js';
+import { failed, type How, PLACES, POSTS, SECOND, Service } from './guarded-service.js';
 
 let service: Service;
 beforeEach(() => {
@@ -146,18 +51,37 @@ describe('a unit whose calls hold half of the places', () => {
     expect(await service.calls(POSTS, 'regular')).toEqual(Array.from({ length: POSTS }, () => 'under way'));
   });
 
-  const lookFirst = { name: 'getPayment', within: 'createCapture' } as const;
-  test.each<How>([{ name: 'createVoid' }, { name: 'createCapture' }, lookFirst, { once: true }])(
-    'sends %j all the same: it has little time, or but one attempt',
-    async (how) => {
-      await service.calls(POSTS, 'regular');
-      await service.calls(PLACES.reads, 'regular', { name: 'listCharges' });
-      expect(await service.call('regular', how)).toBe('under way');
-      // In a task it would hold the place of others.
-      await service.calls(PLACES.local, 'local');
-      expect(await service.call('local', how)).toMatchObject({ mayHaveLeft: false });
-    },
-  );
+  const urgent = { priority: CALL_PRIORITIES.deadline };
+  test.each<How>([
+    { name: 'createVoid' },
+    { name: 'createCapture' },
+    { name: 'getPayment', within: 'createCapture' },
+    { name: 'getPayment', ...urgent },
+    { name: 'createCharge', ...urgent },
+  ])('sends %j also in the places of calls that wait for their turn, and holds half of all then', async (how) => {
+    await service.calls(POSTS, 'regular');
+    await service.calls(PLACES.reads, 'regular', { name: 'listCharges' });
+    for (let free = PLACES.waiting; free > 0; free -= 1) expect(await service.call('regular', how)).toBe('under way');
+    const refused = (await service.call('regular', how)) as ProviderError;
+    expect(refused).toBeInstanceOf(CallHeldBack);
+    expect(refused.retryAfterMs).toBeGreaterThan(0);
+    expect(service.sent).toBe(POSTS + PLACES.reads + PLACES.waiting);
+    // In a task it would hold the place of others.
+    await service.calls(PLACES.local, 'local');
+    expect(await service.call('local', how)).toMatchObject({ mayHaveLeft: false });
+  });
+
+  test('takes no place of its reads by captures, and none of others by both', async () => {
+    const captures = await service.calls(20, 'regular', { name: 'createCapture', ...urgent });
+    expect(captures.filter((one) => one === 'under way')).toHaveLength(POSTS + PLACES.waiting);
+    const reads = await service.calls(20, 'regular', { name: 'getPayment', ...urgent });
+    expect(reads.filter((one) => one === 'under way')).toHaveLength(PLACES.reads);
+  });
+
+  test('lets a repost wait, whose flow gives it again', async () => {
+    await service.calls(POSTS, 'regular');
+    expect(await service.call('regular', { once: true })).toBeInstanceOf(CallHeldBack);
+  });
 
   test('takes no place of the regular calls by its first tries', async () => {
     await service.calls(20, 'local');
@@ -227,6 +151,29 @@ describe('a unit whose service is slow or failing', () => {
     expect(service.reported).toEqual(['slow open', 'slow closed']);
   });
 
+  test('is not well again because its calls, which still fail, have become few', async () => {
+    await service.rounds(20, 10, failed('lost'));
+    for (let minutes = 5; minutes > 0; minutes -= 1) {
+      service.now += 50 * SECOND;
+      await service.rounds(1, 10, failed('lost'));
+    }
+    expect(service.reported).toEqual(['slow open']);
+    await service.call('local');
+    expect(await isHeldBack()).toBe(true);
+  });
+
+  test('is told a minute after the last call, and is not called well then', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      await service.rounds(20, 10, failed('lost'));
+      service.now += 61 * SECOND;
+      await vi.advanceTimersByTimeAsync(61 * SECOND);
+      expect(service.reported).toEqual(['slow open', 'slow unseen']);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test('is not held against it after a minute', async () => {
     await service.rounds(20, 10, failed('lost'));
     service.now += 61 * SECOND;
@@ -260,17 +207,18 @@ describe('a unit whose service asks for fewer calls', () => {
     expect(await service.call('local')).toBe('under way');
   });
 
-  test.each<How>([{ name: 'createVoid' }, { name: 'createCapture' }, { once: true }, { name: 'getPayment' }])(
-    'still sends %j',
-    async (how) => {
-      await service.rounds(1, 10, busy(8 * SECOND));
-      expect(await service.call('regular', how)).toBe('under way');
-    },
-  );
+  test('still sends its reads, and what is urgent, and nothing else', async () => {
+    await service.rounds(1, 10, busy(8 * SECOND));
+    const urgent = { priority: CALL_PRIORITIES.deadline };
+    for (const how of [{ name: 'getPayment' }, { name: 'createVoid', ...urgent }, { name: 'createCapture', ...urgent }])
+      expect(await service.call('regular', how as How)).toBe('under way');
+    for (const how of [{ name: 'createVoid' }, { name: 'createCapture' }, { once: true }])
+      expect(await service.call('regular', how as How)).toMatchObject({ mayHaveLeft: false });
+  });
 
   test('is held back for a minute at most, and not less because of a later answer', async () => {
     await service.rounds(1, 10, busy(3_600 * SECOND));
-    await service.call('regular', { name: 'createVoid' });
+    await service.call('regular', { name: 'createVoid', priority: CALL_PRIORITIES.deadline });
     await service.endAll(10, busy(SECOND));
     service.now += 59 * SECOND;
     expect(await service.call('regular')).toMatchObject({ mayHaveLeft: false });

@@ -133,6 +133,31 @@ describe('the calls of a unit', () => {
     expect(await calls.limit.inTurn(1, false)).toBe(true);
   });
 
+  test('where their worker has no room take that of a later class, but never of its last one', async () => {
+    const { limit } = new Calls(1);
+    limit.atOnce();
+    const ended: string[] = [];
+    const ask = (name: string, priority: CallPriority, mayWait = true) =>
+      void limit.inTurn(priority, mayWait).then((hasTurn) => ended.push(`${name} ${hasTurn ? 'sent' : 'away'}`));
+    for (const name of ['poll 1', 'poll 2']) ask(name, 5);
+    for (const name of ['other 1', 'other 2']) ask(name, 4);
+    ask('buyer 1', 2, false);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(ended).toEqual(['poll 2 away']);
+    ask('buyer 2', 2, false);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(ended.slice(1)).toEqual(['other 2 away']);
+    for (const [name, priority] of [
+      ['buyer 3', 2],
+      ['poll 3', 5],
+    ] as const)
+      ask(name, priority, false);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(ended.slice(2)).toEqual(['buyer 3 away', 'poll 3 away']);
+    await vi.advanceTimersByTimeAsync(2_900);
+    expect(ended.slice(4, 6)).toEqual(['buyer 1 sent', 'buyer 2 sent']);
+  });
+
   test('that must not wait get a turn only where nobody else waits', async () => {
     const calls = new Calls(1);
     expect([calls.limit.atOnce(), calls.limit.atOnce()]).toEqual([true, false]);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from '@temporalio/worker';
 import type { Logger } from '../../src/security/logging.js';
 import { StartFault } from '../process.js';
@@ -29,8 +28,8 @@ export function endAfterLoop(logger: Logger, withinMs: number): EndAfterLoop {
     const until = Date.now() + withinMs;
     let last = Date.now();
     while (Date.now() < Math.min(until, last + ANSWERED_AFTER)) {
-      await sleep(LOOK_EVERY_MS);
-      if (workers.some(hasCalls)) last = Date.now();
+      await new Promise((next) => setTimeout(next, LOOK_EVERY_MS));
+      if (workers.some((worker) => hasCalls(worker, flow))) last = Date.now();
     }
     reject(
       new StartFault(
@@ -54,7 +53,9 @@ export function endAfterLoop(logger: Logger, withinMs: number): EndAfterLoop {
   };
 }
 
-function hasCalls(worker: Worker): boolean {
-  // The answer of a local one needs the thread that loops: it is called again under its key.
-  return worker.getStatus().numInFlightNonLocalActivities > 0;
+function hasCalls(worker: Worker, { taskQueue }: FlowOfThread): boolean {
+  const { numInFlightActivities, numInFlightNonLocalActivities } = worker.getStatus();
+  // Each worker has a thread of its own. The answer of a local call needs it: where it loops, another process calls again
+  // under the same key.
+  return (worker.options.taskQueue === taskQueue ? numInFlightNonLocalActivities : numInFlightActivities) > 0;
 }

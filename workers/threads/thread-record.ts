@@ -15,6 +15,7 @@ export interface FlowOfThread {
   workflowId: string;
   runId: string;
   workflowType: string;
+  taskQueue: string;
 }
 
 const LONGEST_NAME = 4_096;
@@ -55,15 +56,18 @@ export class ThreadRecord {
   flow(): FlowOfThread {
     const length = Atomics.load(this.#counts, 1);
     // A TextDecoder does not read shared memory.
-    const [workflowId = '', runId = '', workflowType = ''] = Buffer.from(this.#name.slice(0, length))
+    const [workflowId = '', runId = '', workflowType = '', taskQueue = ''] = Buffer.from(this.#name.slice(0, length))
       .toString()
       .split('\n');
-    return { workflowId, runId, workflowType };
+    return { workflowId, runId, workflowType, taskQueue };
   }
 
   #nameIt(flow: FlowOfThread): void {
     this.#named = flow;
-    const bytes = Buffer.from([flow.workflowId, flow.runId, flow.workflowType].join('\n')).subarray(0, LONGEST_NAME);
+    const bytes = Buffer.from([flow.workflowId, flow.runId, flow.workflowType, flow.taskQueue].join('\n')).subarray(
+      0,
+      LONGEST_NAME,
+    );
     this.#name.set(bytes);
     Atomics.store(this.#counts, 1, bytes.length);
   }

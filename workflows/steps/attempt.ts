@@ -3,6 +3,7 @@ import type { KeyedCall } from '../../src/contract/activity-calls.js';
 import { idempotencyKey } from '../../src/contract/idempotency.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import { parkedDelay, resendDelay } from '../../src/domain/schedules.js';
+import { classifyEvent } from '../../src/domain/settling.js';
 import { nextMessage, refuseSettle } from '../flow/inbox.js';
 import { refuseWhileResuming } from '../flow/continue.js';
 import { originalRunId } from '../kit/start-guard.js';
@@ -80,7 +81,11 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
     mayHaveLeft ||= failure.mayHaveLeft;
     flow.ambiguousIds = failure.ambiguousIds;
     if (failure.next === 'braked' && !(step.movesMoney && mayHaveLeft)) return unsent(flow, step, lastFailure);
-    if (failure.next === 'closed' || step.once === true) break;
+    if (failure.next === 'closed') break;
+    if (step.once === true) {
+      if (failure.heldBack !== true || round >= MOST_HELD_BACK || !(await maySendAgain(flow, failure.waitMs))) break;
+      continue;
+    }
     const found = await betweenSends(flow, step, failure, round);
     if (found !== undefined && found !== 'notOffered') return found;
     // If the service offers no such read, only the same key can resolve the outcome: keep sending it while the window
@@ -88,6 +93,28 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
     if (found !== 'notOffered' && (failure.next === 'readOnly' || failure.next === 'refuse')) break;
   }
   return { answer: undefined, lastFailure };
+}
+
+/** A repost that was held back is given again so often: what it repeats is read meanwhile only once it has ended. */
+const MOST_HELD_BACK = 5;
+
+/**
+ * Waits until a repost that was held back may be sent. False if there is news of what it repeats: that is left to `settle`,
+ * which has asked for the repost.
+ */
+async function maySendAgain(flow: FlowState, ms: number): Promise<boolean> {
+  const until = Date.now() + Math.max(ms, resendDelay(0));
+  const later: typeof flow.inbox = [];
+  let isNews = false;
+  while (!isNews && Date.now() < until) {
+    const message = await nextMessage(flow, until - Date.now(), 'Until this business unit may send again');
+    if (message === undefined || message.kind === 'retryNow') break;
+    // What nobody has signed must not use the repost up.
+    isNews = message.kind === 'settle' || classifyEvent(message.event, flow).verdict === 'settles';
+    later.push(message);
+  }
+  flow.inbox.unshift(...later);
+  return !isNews;
 }
 
 const UNWANTED = 'it was no longer wanted before it was answered, and nothing more of it was sent';

@@ -26,6 +26,8 @@ export interface ClassifiedFailure {
   ambiguousIds: readonly string[];
   /** The business unit has endpoints for notifications. */
   notifies?: true;
+  /** A worker has not sent it, to spare the service or other business units. */
+  heldBack?: true;
   error: Error;
 }
 
@@ -76,6 +78,7 @@ function verdict(next: ClassifiedFailure['next'], error: Error, details: Partial
     conflict: details.disbelieved === FAILURE_TYPES.stateConflict,
     ambiguousIds: details.ambiguousIds ?? [],
     ...(details.notifies === true && { notifies: true }),
+    ...(details.heldBack === true && { heldBack: true }),
     error,
   };
 }

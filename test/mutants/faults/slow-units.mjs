@@ -2,6 +2,8 @@ const TESTS = ['bulkhead', 'circuit']
   .map((name) => `test/activities/${name}.test.ts`)
   .concat('test/simulation/rules/slow-unit.test.ts');
 
+const TURNS = ['test/activities/rate-limit.test.ts'];
+
 /** A slow service blocks nobody, and what is held back for it was never sent. */
 export const SLOW_UNIT_FAULTS = [
   {
@@ -18,8 +20,8 @@ export const SLOW_UNIT_FAULTS = [
     rule: 'load',
     promise: 'The calls of one unit hold at most half of the places of a worker.',
     file: 'activities/bulkhead.ts',
-    from: 'this.#underWay[where] >= this.options.places[where]',
-    to: 'this.#underWay[where] > this.options.places[where]',
+    from: 'underWay[where] < most',
+    to: 'underWay[where] <= most',
     tests: TESTS,
   },
   {
@@ -34,20 +36,47 @@ export const SLOW_UNIT_FAULTS = [
   {
     name: 'void-waits-for-a-place',
     rule: 'load',
-    promise: 'A void or capture, which has little time, is never held back for a place.',
+    promise: 'A void or capture near its deadline takes any place of its unit.',
     file: 'activities/bulkhead.ts',
-    from: '(isUrgentKind || retryPolicy',
-    to: '(retryPolicy',
+    from: '(takesAny ? places.waiting : 0)',
+    to: '0',
     tests: TESTS,
   },
   {
-    name: 'only-attempt-is-held-back',
+    name: 'urgent-calls-take-all-places',
+    rule: 'load',
+    promise: 'The urgent calls of one unit, too, hold at most half of the places of a worker.',
+    file: 'activities/bulkhead.ts',
+    from: 'underWay[where] < most && sum(underWay) < sum(places)',
+    to: '(takesAny || underWay[where] < most)',
+    tests: TESTS,
+  },
+  {
+    name: 'repost-that-was-held-back-is-used-up',
     rule: 'load',
     promise: 'A repost that has but one attempt is not used up without being sent.',
-    file: 'activities/bulkhead.ts',
-    from: ' || retryPolicy?.maximumAttempts === 1',
-    to: '',
+    file: 'workflows/steps/attempt.ts',
+    from: 'failure.heldBack !== true || round >= MOST_HELD_BACK || !(await maySendAgain(flow, failure.waitMs))',
+    to: 'true',
+    tests: ['test/simulation/rules/long-waits.test.ts'],
+  },
+  {
+    name: 'seldom-failures-say-that-it-is-well',
+    rule: 'load',
+    promise: 'That the calls of a service which fails have become few does not count as an answer in time.',
+    file: 'activities/circuit.ts',
+    from: '(this.#wasOpen ? 1 : this.opensFrom)',
+    to: 'this.opensFrom',
     tests: TESTS,
+  },
+  {
+    name: 'later-class-keeps-its-room',
+    rule: 'load',
+    promise: 'A call of an earlier class that finds no room to wait for its turn takes that of a later one.',
+    file: 'activities/rate-limit.ts',
+    from: '(mayWait || this.#makesRoom(priority))',
+    to: 'mayWait',
+    tests: TURNS,
   },
   {
     name: 'delete-keeps-an-old-proof',
@@ -237,5 +266,14 @@ export const SLOW_UNIT_FAULTS = [
     from: '<= NEAR_DEADLINE_MS ? urgentRead : read',
     to: '<= -NEAR_DEADLINE_MS ? urgentRead : read',
     tests: ['test/simulation/rules/calls-per-second.test.ts'],
+  },
+  {
+    name: 'retry-after-of-nothing-ends-all',
+    rule: 'money rule 4',
+    promise: 'A Retry-After of no time is no end of the time in which a call may be sent.',
+    file: 'activities/to-application-failure.ts',
+    from: 'retryAfterMs > 0 ?',
+    to: 'details.retryAfterMs !== undefined ?',
+    tests: ['test/activities/answers.test.ts', 'test/simulation/rules/long-waits.test.ts'],
   },
 ];

@@ -177,6 +177,8 @@ export class Activities {
       info?.nextRetryDelay == null
         ? undefined
         : Number(info.nextRetryDelay.seconds ?? 0) * 1000 + (info.nextRetryDelay.nanos ?? 0) / 1e6;
+    // As the server does: it takes a delay of nothing for the end of the time.
+    if (asked === 0) return RetryState.RETRY_STATE_TIMEOUT;
     const pause = asked ?? Math.min(retry.initialMs * retry.coefficient ** (attempt - 1), retry.maximumMs);
     const end = task.scheduleToCloseMs === undefined ? Infinity : task.scheduledAt + task.scheduleToCloseMs;
     if (Date.now() + pause >= end) return RetryState.RETRY_STATE_TIMEOUT;

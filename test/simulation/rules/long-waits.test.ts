@@ -4,7 +4,7 @@ import { atFullCounts } from '../../support/at-full-counts.js';
 import { fullOr } from '../../support/counts.js';
 import { movements } from '../../support/payments.js';
 import { beginHeld, ledgerRows } from '../../support/virtual-flows.js';
-import { plant } from '../../time/checks.js';
+import { plant, signalEvent } from '../../time/checks.js';
 import { LIMITS } from '../engine/limits.js';
 import { DAY, HOUR, MINUTE, SECOND, sharedTime, shownRuns } from './context.js';
 
@@ -153,3 +153,61 @@ describe('whoever waits while a run gives way to the next one', () => {
     expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
   });
 });
+
+describe('a repost that its business unit holds back', () => {
+  async function heldBack() {
+    const path = '*/charges';
+    const input = await time.input();
+    await plant(time, input, { action: 'result', status: 'Failed', category: 'provider_network_error', path });
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + 13 * SECOND);
+    const other = await time.input();
+    await plant(time, other, { action: 'status', status: 429, retry_after_s: 30, method: 'POST', path, times: 1 });
+    await time.start(other);
+    await time.passUntil(charge.startedAt + 20 * SECOND);
+    expect(time.requests.chargePosts(input.reference)).toHaveLength(1);
+    return { input, charge };
+  }
+
+  test('is given again, and not used up', async () => {
+    const { input, charge } = await heldBack();
+    await time.passUntil(charge.startedAt + 70 * MINUTE);
+    expect(await charge.outcome()).toMatchObject({ status: 'declined', confirmed: false });
+    const posts = time.requests.chargePosts(input.reference);
+    const times = posts.map(({ at }) => at - charge.startedAt);
+    const [held = 0] = times.slice(1);
+    expect(held).toBeGreaterThanOrEqual(43 * SECOND);
+    expect(held).toBeLessThan(60 * SECOND);
+    expect(times.slice(2).map((at) => Math.floor((at - held) / SECOND))).toEqual([45, 225, 585]);
+    expect(new Set(posts.map(({ key }) => key)).size).toBe(1);
+    expect(await movements(time, input.reference)).toEqual(['charge Failed 1095 USD']);
+  });
+
+  test('gives way to a signed event, which settles its charge', async () => {
+    const { input, charge } = await heldBack();
+    const { paymentId = '', transactionId = '' } = await charge.status();
+    const unsigned = { paymentId, transactionId, trusted: false };
+    await signalEvent(time, charge, { ...unsigned, hash: 'unsigned' });
+    const settles = { paymentId, transactionId, status: 'Succeed', amount: 1_095, currency: 'USD' } as const;
+    await signalEvent(time, charge, settles);
+    await time.passUntil(charge.startedAt + 25 * SECOND);
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'webhook' } });
+    expect(time.requests.chargePosts(input.reference)).toHaveLength(1);
+  });
+});
+
+test.each([429, 503])(
+  'a service that answers %i with a Retry-After of no time is asked again all the same',
+  async (status) => {
+    for (const path of ['/payments', '*/charges']) {
+      const input = await time.input();
+      const busy = { action: 'status', status, retry_after_s: 0, method: 'POST', path, times: 4 } as const;
+      const { id } = await time.sandbox.addFault(busy);
+      const charge = await time.start(input);
+      await time.passUntil(charge.startedAt + 5 * MINUTE);
+      expect(await charge.outcome()).toMatchObject({ status: 'succeeded' });
+      expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
+      await time.sandbox.removeFault(id);
+    }
+  },
+);

@@ -50,7 +50,7 @@ const simulate = async (load: Load): Promise<Simulation> =>
     bulkhead: {
       places: PLACES,
       observer: {
-        circuit: (unit, isOpen) => void load.reported.push(`${unit} ${isOpen ? 'open' : 'closed'}`),
+        circuit: (unit, state) => void load.reported.push(`${unit} ${state}`),
         heldBack: () => undefined,
       },
     },
