@@ -2,13 +2,15 @@ import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { EarlierResult } from '../src/contract/activities.js';
 import type { DeliverEventCall } from '../src/contract/activity-calls.js';
-import { FAILURE_TYPES, WIRE_DETAILS } from '../src/contract/names.js';
+import type { EnginePort } from '../src/contract/engine-port.js';
+import { FAILURE_TYPES, paymentActionsWorkflowId, WIRE_DETAILS } from '../src/contract/names.js';
 import type { EventDelivery } from '../src/contract/parked-event.js';
 import { IN_CLEAR, isUndecodable } from '../src/contract/payload-marks.js';
 import type { ActionRecord, PaymentActionsResult, PaymentCreator } from '../src/contract/payment-actions.js';
 import type { PaymentRecord, SentBefore } from '../src/contract/records.js';
 import { ownerFrom, routeEvent, type RoutePorts } from '../src/domain/event-routes.js';
 import { madeByFlow } from '../src/domain/ownership.js';
+import { markTold } from '../src/domain/told-otherwise.js';
 import { ProviderError } from '../src/provider/index.js';
 import { mayBeLost, paymentOfStatement } from './after-restore.js';
 import { type ActivityDeps, providerFor, readOptions } from './read-call.js';
@@ -77,8 +79,15 @@ export async function findEarlierActions({ engine }: ActivityDeps): Promise<Paym
   const { result, ofLatestRun } = await engine.latestResult(workflowId, runId);
   requireReadable(result, 'The result');
   const earlier = result as PaymentActionsResult | undefined;
+  await noteNews(engine, workflowId.slice(paymentActionsWorkflowId('').length), earlier?.actions ?? []);
   if (ofLatestRun) return earlier;
   return { status: 'idle', paymentId: '', actions: [], ...earlier, incomplete: true };
+}
+
+/** What signed events have told of these commands since: while no run was open, they were parked. */
+async function noteNews(engine: EnginePort, paymentId: string, actions: readonly ActionRecord[]): Promise<void> {
+  if (!actions.some(({ outcome }) => outcome.transactionId !== undefined && outcome.status !== 'succeeded')) return;
+  for (const event of await engine.parkedEvents(paymentId)) if (event.paymentId === paymentId) markTold(actions, event);
 }
 
 /** Returns what the flow that created the payment did on command. Throws like {@link findEarlierActions}. */
@@ -87,7 +96,8 @@ export async function findCreator({ engine }: ActivityDeps, workflowId: string):
   const { result, workflowType, ofLatestRun } = await engine.latestResult(workflowId);
   requireReadable(result, 'The result');
   const made = madeByFlow(workflowType, result);
-  const actions = (result as { actions?: ActionRecord[] } | undefined)?.actions ?? [];
+  const { actions = [], paymentId } = (result ?? {}) as { actions?: ActionRecord[]; paymentId?: string };
+  if (paymentId !== undefined) await noteNews(engine, paymentId, actions);
   return { open: false, actions, ...(made !== undefined && { made }), ...(!ofLatestRun && { lost: true }) };
 }
 
@@ -114,7 +124,10 @@ function requireReadable(result: unknown, what: string): void {
  * not delivered twice.
  * Rejects when the engine does not answer. Returns `unclaimed` when the service does not, to be retried later.
  */
-export async function deliverEvent(deps: ActivityDeps, { event, except }: DeliverEventCall): Promise<EventDelivery> {
+export async function deliverEvent(
+  deps: ActivityDeps,
+  { event, except, isListed = except !== undefined }: DeliverEventCall,
+): Promise<EventDelivery> {
   const { engine } = deps;
   const ports: RoutePorts = {
     deliver: (workflowId, sent) => engine.deliver(workflowId, sent),
@@ -125,12 +138,18 @@ export async function deliverEvent(deps: ActivityDeps, { event, except }: Delive
         const { data } = await providerFor(deps, businessUnit).getPayment(paymentId, readOptions());
         return ownerFrom(data.additionalDetails?.[WIRE_DETAILS.workflowId]);
       } catch (error) {
-        // As in the webhook handler: an unsigned event of a payment that the service does not show (yet) is forged.
-        if (!event.trusted && error instanceof ProviderError && error.failureType === FAILURE_TYPES.notFound)
+        // As in the webhook handler, an unsigned event of a payment that the service does not show (yet) is forged. One that was
+        // parked for this was signed, whatever its commas.
+        if (
+          except !== undefined &&
+          !event.trusted &&
+          error instanceof ProviderError &&
+          error.failureType === FAILURE_TYPES.notFound
+        )
           return 'foreign';
         throw error;
       }
     },
   };
-  return await routeEvent(event, ports, { ...(except !== undefined && { except }) });
+  return await routeEvent(event, ports, { isListed, ...(except !== undefined && { except }) });
 }

@@ -58,6 +58,10 @@ function parse(raw: unknown): ParsedParkedEventInput {
   return input;
 }
 
+/** A flow shows its payment once it waits for something: by then a list of the engine has it. */
+const LISTED_AFTER_MS = 900_000;
+const LISTED_AFTER_LOOKS = 4;
+
 /** One delivery attempt. Without an answer reason and workflow id stay as they were. */
 async function tryDelivery(parked: Parked): Promise<EventDelivery> {
   const asBefore: EventDelivery = {
@@ -68,7 +72,10 @@ async function tryDelivery(parked: Parked): Promise<EventDelivery> {
   parked.attempts += 1;
   parked.woken = false;
   try {
-    return decodedOrRetry(await delivery.deliverEvent({ event: parked.event }));
+    const isLate = Date.now() - workflowInfo().startTime.getTime() >= LISTED_AFTER_MS;
+    // No worker may have been there before, and the flow goes on only with this one.
+    const isListed = isLate && parked.attempts >= LISTED_AFTER_LOOKS;
+    return decodedOrRetry(await delivery.deliverEvent({ event: parked.event, ...(isListed && { isListed }) }));
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
     return asBefore;

@@ -1,9 +1,7 @@
 import type { Client } from '@temporalio/client';
-import type { Payload } from '@temporalio/common';
 import { startParkedEvent } from '../client/event-sink.js';
+import { parkedInputOf } from '../client/parked-events.js';
 import { parkedEventWorkflowId, UPDATE_NAMES } from '../contract/names.js';
-import { parkedEventInputSchema, type ParsedParkedEventInput } from '../contract/parked-event.js';
-import { isUndecodable } from '../contract/payload-marks.js';
 import { hashesOfEventId, hashesThatBegin, paymentOfEventId } from './events.js';
 import { isOpen } from '../client/is-open.js';
 
@@ -95,33 +93,10 @@ async function replay(client: Client, hash: string): Promise<'woken' | 'startedA
   if (status.name === 'COMPLETED' && (await statusOfResult(client, workflowId, runId)) === 'delivered') {
     return 'delivered';
   }
-  await startParkedEvent(client, await inputOf(client, workflowId, runId), 'again');
+  await startParkedEvent(client, await parkedInputOf(client, workflowId, runId), 'again');
   return 'startedAgain';
 }
 async function statusOfResult(client: Client, workflowId: string, runId: string): Promise<unknown> {
   const result: unknown = await client.workflow.getHandle(workflowId, runId, { followRuns: false }).result();
   return typeof result === 'object' && result !== null && 'status' in result ? result.status : undefined;
-}
-
-/** The event itself is stored only in the input of its workflow. */
-async function inputOf(client: Client, workflowId: string, runId: string): Promise<ParsedParkedEventInput> {
-  const page = await client.workflowService.getWorkflowExecutionHistory({
-    namespace: client.options.namespace,
-    execution: { workflowId, runId },
-    maximumPageSize: 1,
-  });
-  const [payload] = page.history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
-  const input = payload == null ? undefined : await decode(client, payload);
-  if (isUndecodable(input)) {
-    throw new Error(`the event can't be decoded (${input.holdfastUndecodable}): give this process the worker's keys`);
-  }
-  return parkedEventInputSchema.parse(input);
-}
-
-async function decode(client: Client, payload: Payload): Promise<unknown> {
-  const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter;
-  let payloads = [payload];
-  for (const codec of payloadCodecs.toReversed()) payloads = await codec.decode(payloads);
-  const [clear] = payloads;
-  return clear === undefined ? undefined : payloadConverter.fromPayload(clear);
 }

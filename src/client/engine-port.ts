@@ -7,6 +7,7 @@ import { baseOf, described, eventsOf, latestResult, otherRuns, runsBefore } from
 import { createEventSink } from './event-sink.js';
 import { paymentOfHistory } from './ended-flow.js';
 import { handOver } from './hand-over.js';
+import { parkedEventsOf } from './parked-events.js';
 import { sentBefore } from './sent-before.js';
 import { tellSubscription } from './tell-subscription.js';
 import { isOpen } from './is-open.js';
@@ -96,6 +97,8 @@ export function createEnginePort(client: Client): EnginePort {
     },
 
     latestResult: (workflowId, ownRunId) => latestResult(client, workflowId, ownRunId),
+
+    parkedEvents: (paymentId) => parkedEventsOf(client, paymentId),
 
     async isOpen(workflowId) {
       try {

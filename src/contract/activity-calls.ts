@@ -205,6 +205,8 @@ export interface DeliverEventCall {
   event: TransactionEvent;
   /** Workflow id of the calling flow, which already has the event. */
   except?: string;
+  /** It was parked so long ago that a list of the engine shows whose the payment is. */
+  isListed?: boolean;
 }
 
 export interface TellSubscriptionCall extends PaymentDisputed {

@@ -87,6 +87,8 @@ export interface EnginePort extends EventPort {
    * @throws Error while only the visibility list, which lags, could answer
    */
   latestResult(workflowId: string, ownRunId?: string): Promise<LatestResult>;
+  /** Events of the payment that wait for a person, since they contradict how their flow has ended. */
+  parkedEvents(paymentId: string): Promise<TransactionEvent[]>;
   /** True while a flow with this id is open. */
   isOpen(workflowId: string): Promise<boolean>;
   /** True if the run is still in the first attempt of its first workflow task: nothing can have been sent before. */

@@ -79,6 +79,8 @@ export const transactionEventSchema = new SharedSchema(
     paymentId: z.string().min(1),
     transactionId: z.string().optional(),
     status: z.enum(TRANSACTION_STATUSES).optional(),
+    /** It has a status that nobody knows, so that `status` is missing: the transaction must be read. */
+    unknownStatus: z.literal(true).optional(),
     category: z.string().optional(),
     subCategory: z.string().optional(),
     responseCode: z.string().optional(),

@@ -40,6 +40,11 @@ function asksForALook({ paymentId, transactionId, trusted, status }: Transaction
   return transactionId === undefined || transactionId === paymentId || (status === undefined && !trusted);
 }
 
+/** It carries no reference, and may be all that ever tells of the decision. Lists of the engine lag by seconds. */
+function onlyAListKnows({ eventType, trusted }: TransactionEvent): boolean {
+  return trusted && resourceOf(eventType) === 'risk-analysis';
+}
+
 /** What is known of an event before it is routed. */
 export interface RouteHints {
   /** Workflow id of the calling flow, which already has the event. */
@@ -48,6 +53,8 @@ export interface RouteHints {
   first?: string;
   /** That flow has been read, and has ended so. */
   ended?: EndedFlow;
+  /** The payment was made so long ago that a list of the engine shows its flow. */
+  isListed?: boolean;
 }
 
 /**
@@ -58,7 +65,7 @@ export interface RouteHints {
 export async function routeEvent(
   event: TransactionEvent,
   ports: RoutePorts,
-  { except, first, ended }: RouteHints = {},
+  { except, first, ended, isListed = false }: RouteHints = {},
 ): Promise<EventDelivery> {
   const tried = new Set(except === undefined ? [] : [except]);
   let puzzled: { workflowId: string; samePayment: boolean } | undefined;
@@ -99,6 +106,8 @@ export async function routeEvent(
   if (owner === 'foreign' && late !== undefined && !event.trusted) return late;
   // A service that echoes nothing reports our payments as foreign too, so ask the flows themselves.
   const ownerId = owner === 'foreign' ? await ports.flowOfPayment(event.paymentId) : owner.workflowId;
+  if (ownerId === undefined && late === undefined && !isListed && onlyAListKnows(event))
+    return { result: 'unclaimed', reason: 'lookUpFailed' };
   if (ownerId === undefined) return late ?? { result: 'foreign' };
   if (!tried.has(ownerId)) {
     const taken = await offer(ownerId);
@@ -161,8 +170,8 @@ export function ownerFrom(workflowId: string | undefined): PaymentOwner {
 /** `unknown`: the flow's result doesn't contain this transaction. */
 type LateVerdict = 'agrees' | 'contradicts' | 'unknown';
 
-/** Status of each transaction in a result; `any` if the result doesn't depend on it. */
-type Named = Map<string, TransactionStatus | 'any'>;
+/** Of each transaction in a result its status, `any` if the result doesn't depend on it, and the sum where it has one. */
+type Named = Map<string, { status: TransactionStatus | 'any'; amount?: unknown; currency?: unknown }>;
 
 /** Results are at most this deep: a list of commands, each with its outcome. */
 const MAX_DEPTH = 5;
@@ -195,8 +204,21 @@ export function classifyLateEvent(event: TransactionEvent, flow: EndedFlow): Lat
   collect(flow.result, named, 0);
   const known = named.get(transactionId);
   if (known === undefined) return 'unknown';
-  if (known === 'any' || status === undefined || status === 'Pending') return 'agrees';
-  return known === status ? 'agrees' : 'contradicts';
+  // Nobody reads any more what it means.
+  if (event.unknownStatus === true && event.trusted) return 'contradicts';
+  if (known.status === 'any' || status === undefined || status === 'Pending') return 'agrees';
+  return known.status === status && !isOtherSum(event, known) ? 'agrees' : 'contradicts';
+}
+
+/** Operations that move the sum that a result has beside their transaction; a hold's may be that of several captures. */
+const WITH_SUM: ReadonlySet<string | undefined> = new Set(['charge', 'credit', 'refund']);
+
+/** A reply without a sum is believed, and only the event may tell that another one has moved. */
+function isOtherSum(event: TransactionEvent, known: { amount?: unknown; currency?: unknown }): boolean {
+  const { trusted, status, eventType, amount, currency } = event;
+  if (!trusted || status !== 'Succeed' || !WITH_SUM.has(resourceOf(eventType))) return false;
+  const differs = (told: unknown, ours: unknown): boolean => told !== undefined && ours !== undefined && told !== ours;
+  return differs(amount, known.amount) || differs(currency, known.currency);
 }
 
 /** Status that an event of this kind must have, by the flow's final status. */
@@ -210,6 +232,7 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, TransactionStatu
 
 /** The result can't be read, or the flow has none: only the search attribute is left. */
 function byStatusAlone(event: TransactionEvent, ended: string | undefined): LateVerdict {
+  if (event.unknownStatus === true && event.trusted) return 'unknown';
   const expected = EXPECTED[resourceOf(event.eventType) ?? '']?.[ended ?? ''];
   // That one transaction has succeeded does not say that this one has: it may be a second one.
   if (expected === undefined || (expected === 'Succeed' && event.status === 'Succeed')) return 'unknown';
@@ -220,10 +243,14 @@ function byStatusAlone(event: TransactionEvent, ended: string | undefined): Late
 
 function collect(value: unknown, named: Named, depth: number): void {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return;
-  const { transactionId, authorizationId, analysisId, status, by } = value as Readonly<Record<string, unknown>>;
-  if (typeof transactionId === 'string') named.set(transactionId, statusOf(status, by));
-  if (typeof authorizationId === 'string') named.set(authorizationId, 'Succeed');
-  if (typeof analysisId === 'string') named.set(analysisId, 'any');
+  const result = value as Readonly<Record<string, unknown>>;
+  const { transactionId, authorizationId, analysisId, status, by, amount, currency, evidence } = result;
+  // What a person has decided may be about just that sum.
+  const isDecided = (evidence as { knownBy?: unknown } | undefined)?.knownBy === 'operator';
+  if (typeof transactionId === 'string')
+    named.set(transactionId, { status: statusOf(status, by), ...(!isDecided && { amount, currency }) });
+  if (typeof authorizationId === 'string') named.set(authorizationId, { status: 'Succeed' });
+  if (typeof analysisId === 'string') named.set(analysisId, { status: 'any' });
   for (const part of Object.values(value)) collect(part, named, depth + 1);
 }
 

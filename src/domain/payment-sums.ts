@@ -35,7 +35,10 @@ export function sumsOf(facts: PaymentFacts, actions: readonly ActionRecord[]): S
   const total = (records: readonly TransactionRecord[], counts: (record: TransactionRecord) => boolean): number =>
     records.filter(counts).reduce((sum, record) => sum + worth(record), 0);
   const succeeded = ({ status }: TransactionRecord): boolean => status === 'Succeed';
-  const perhaps = (record: TransactionRecord): boolean => record.status === 'Succeed' || !isFinal(record);
+  const unseen = actions.filter((done) => isToldMoved(done) && done.toldSeen !== true);
+  const told = new Set(unseen.map(({ outcome }) => outcome.transactionId));
+  const perhaps = (record: TransactionRecord): boolean =>
+    record.status === 'Succeed' || !isFinal(record) || told.has(record.transactionId);
   const unlisted = (
     action: PaymentAction,
     records: readonly TransactionRecord[],
@@ -118,17 +121,22 @@ function isRefundOf({ action, request }: ActionRecord, captureId: string): boole
 }
 
 /** A command without a transaction id may be one that a list already shows. */
-function surelyMoved({ outcome }: ActionRecord): boolean {
-  return outcome.status === 'succeeded' && outcome.transactionId !== undefined;
+function surelyMoved({ outcome, told }: ActionRecord): boolean {
+  return outcome.status === 'succeeded' && outcome.transactionId !== undefined && told?.status !== 'Failed';
 }
 
 function isVoid({ action, outcome }: ActionRecord): boolean {
   return action === 'void' && outcome.status === 'succeeded';
 }
 
-/** An unconfirmed failure may have moved money. */
-function mayHaveMoved({ outcome }: ActionRecord): boolean {
-  return outcome.status === 'succeeded' || (outcome.status === 'declined' && !outcome.confirmed);
+/** An unconfirmed failure may have moved money, and so may one that a signed event contradicts. */
+function mayHaveMoved(done: ActionRecord): boolean {
+  const { outcome } = done;
+  return outcome.status === 'succeeded' || (outcome.status === 'declined' && !outcome.confirmed) || isToldMoved(done);
+}
+
+function isToldMoved({ told }: ActionRecord): boolean {
+  return told?.status === 'Succeed';
 }
 
 /** True if the payment's status and its lists contradict each other: a list lags. */

@@ -65,6 +65,7 @@ export function readEvent(values: readonly string[], businessUnit: string): Read
     businessUnit,
     paymentId,
     ...withoutAbsent(fields),
+    ...(unusable.includes('status') && { unknownStatus: true as const }),
     trusted: text.split(',').length - 1 === SIGNED_TEXT_COMMAS,
   };
   return { event, unusable, created };

@@ -165,6 +165,7 @@ const STRICT_ENGINE: EnginePort = {
   earlierPayment: () => Promise.reject(new Error('earlierPayment was not expected')),
   sentBefore: () => Promise.reject(new Error('sentBefore was not expected')),
   latestResult: () => Promise.reject(new Error('latestResult was not expected')),
+  parkedEvents: () => Promise.reject(new Error('parkedEvents was not expected')),
   isOpen: () => Promise.reject(new Error('isOpen was not expected')),
   inFirstTry: () => Promise.reject(new Error('inFirstTry was not expected')),
   taskWasLost: () => Promise.reject(new Error('taskWasLost was not expected')),

@@ -140,6 +140,10 @@ describe('an event that no flow of its name has taken', () => {
     const ports = engine({});
     expect(await routeEvent(EVENT, ports)).toEqual({ result: 'foreign' });
     expect(ports.asked).toEqual([...ALL_NOT_FOUND, 'owner pay-1', 'flow of pay-1']);
+    // A list of the engine, which lags, may yet name the flow of an event without a reference: the end of a review.
+    const review = { ...EVENT, eventType: 'payment.risk-analysis.update' };
+    expect(await routeEvent(review, engine({}))).toEqual({ result: 'unclaimed', reason: 'lookUpFailed' });
+    expect(await routeEvent(review, engine({}), { isListed: true })).toEqual({ result: 'foreign' });
   });
 
   test('is not foreign because the service echoes nothing: a flow that shows the payment as its own gets it', async () => {

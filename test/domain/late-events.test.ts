@@ -111,6 +111,52 @@ describe('an event that no ended flow can vouch for', () => {
   });
 });
 
+describe('an event of the transaction that an ended flow names, which tells of another sum,', () => {
+  const sums = ended({ status: 'succeeded', transactionId: 'txn-1', amount: 1_095, currency: 'USD' });
+
+  test.each<[string, Partial<TransactionEvent>, 'agrees' | 'contradicts']>([
+    ['the same sum', { amount: 1_095, currency: 'USD' }, 'agrees'],
+    ['none', {}, 'agrees'],
+    ['another amount', { amount: 109_500, currency: 'USD' }, 'contradicts'],
+    ['another currency', { amount: 1_095, currency: 'JPY' }, 'contradicts'],
+    ['another amount, unsigned', { amount: 109_500, trusted: false }, 'agrees'],
+    ['another amount of what pends', { amount: 109_500, status: 'Pending' }, 'agrees'],
+    ['another amount of a void', { amount: 109_500, eventType: 'payment.void.update' }, 'agrees'],
+  ])('%s', (_what, told, verdict) => {
+    expect(classifyLateEvent({ ...EVENT, ...told }, sums)).toBe(verdict);
+  });
+
+  test('where a person has decided, who may have seen that sum, agrees', () => {
+    const decided = ended({
+      status: 'succeeded',
+      transactionId: 'txn-1',
+      amount: 1_095,
+      currency: 'USD',
+      evidence: { knownBy: 'operator' },
+    });
+    expect(classifyLateEvent({ ...EVENT, amount: 1_100, currency: 'USD' }, decided)).toBe('agrees');
+  });
+
+  test('of a refund among the commands of a payment', () => {
+    const outcome = { status: 'succeeded', transactionId: 'txn-1', amount: 500, currency: 'USD' };
+    const commands = ended({ status: 'idle', actions: [{ action: 'refund', outcome }] });
+    const refund = { ...EVENT, eventType: 'payment.refund.update', currency: 'USD' };
+    expect(classifyLateEvent({ ...refund, amount: 500 }, commands)).toBe('agrees');
+    expect(classifyLateEvent({ ...refund, amount: 501 }, commands)).toBe('contradicts');
+  });
+
+  test('or of a status that nobody knows, which an ended flow can not read', () => {
+    const { status: _none, ...untold } = EVENT;
+    expect(classifyLateEvent({ ...untold, unknownStatus: true }, sums)).toBe('contradicts');
+    expect(classifyLateEvent({ ...untold, unknownStatus: true, trusted: false }, sums)).toBe('agrees');
+    expect(classifyLateEvent({ ...untold, unknownStatus: true }, { status: 'succeeded' })).toBe('unknown');
+  });
+
+  test('of a result without one agrees', () => {
+    expect(classifyLateEvent({ ...EVENT, amount: 109_500, currency: 'USD' }, charged)).toBe('agrees');
+  });
+});
+
 describe('an event that only says "look"', () => {
   test.each<[string, TransactionEvent]>([
     ['of the payment itself', { ...EVENT, transactionId: 'pay-1' }],

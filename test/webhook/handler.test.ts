@@ -77,7 +77,9 @@ describe('a verified event', () => {
   ])('leaves out and counts a signed %s that cannot be used: %j', async (field, change) => {
     const body = { ...chargeBody(), data: { ...chargeBody().data, ...change } };
     expect((await harness.postSigned(body)).status).toBe(200);
-    expect(harness.sink.sent[0]?.event).not.toHaveProperty(field);
+    const event = harness.sink.sent[0]?.event;
+    expect(event).not.toHaveProperty(field);
+    expect(event?.unknownStatus).toBe(field === 'status' ? true : undefined);
     expect(await harness.metric('holdfast_webhook_unusable_fields_total', { field })).toBe(1);
   });
 

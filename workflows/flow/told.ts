@@ -1,6 +1,8 @@
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
+import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import { resourceOf } from '../../src/domain/settling.js';
+import { markTold } from '../../src/domain/told-otherwise.js';
 import { showLasting } from './explain.js';
 import { addLasting } from './new-state.js';
 import type { FlowState } from './state.js';
@@ -26,6 +28,27 @@ export function noteCaptured(
   if (contradicted(flow) !== transactionId && hold?.capturesBefore?.includes(transactionId) !== true) return false;
   noteContradiction(flow, 'capture', transactionId);
   return flow.kind === 'capture';
+}
+
+/**
+ * Remembers that a signed event contradicts the answer to a command of an ended payment: its sum may have moved, and counts
+ * against those that follow.
+ * @returns whether one that is under way must stop
+ */
+export function noteTold(flow: FlowState, event: TransactionEvent): boolean {
+  if (flow.unplaced === undefined) return false;
+  if (event.businessUnit !== flow.businessUnit || event.paymentId !== flow.paymentId) return false;
+  return markTold(flow.actions, event).some(({ action, told }) => told?.status === 'Succeed' && action === flow.kind);
+}
+
+/** A person has looked at what calls for them. */
+export function noteSeen({ actions }: FlowState): void {
+  for (const action of actions) if (action.told !== undefined) action.toldSeen = true;
+}
+
+/** How many commands of this kind a signed event calls `Succeed` that were answered otherwise. */
+export function countTold({ actions }: FlowState, name: ActionRecord['action']): number {
+  return actions.filter(({ action, told }) => action === name && told?.status === 'Succeed').length;
 }
 
 /** A capture of the present hold that was answered as failed, and that a signed event has called `Succeed`. */

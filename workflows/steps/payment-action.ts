@@ -26,6 +26,7 @@ import {
 import { type Cleared, clearOutgoing } from './clear-outgoing.js';
 import { refusesDisputed } from './follow-dispute.js';
 import { lookForVoids, otherCapture, planLateVoid, whyRefused } from './late-voids.js';
+import { noteTold } from '../flow/told.js';
 import { operationOf, type Plan, planOf, untilToldWhose } from './planned-action.js';
 import { settle, type Voids } from './settle.js';
 import { endOfVoids, noPendingVoids, pendingVoids } from './void-pending.js';
@@ -207,6 +208,8 @@ async function prepare(
     if (late !== undefined) return { answer: late };
   }
   const facts = countMade(flow, creator, read);
+  // What came before the commands of earlier runs were known.
+  for (const { event } of flow.unplaced ?? []) noteTold(flow, event);
   const actions = actionsOf(flow, creator);
   const sequence = commandSequence(commandId);
   const asked = 'amount' in request ? request.amount : undefined;

@@ -5,6 +5,7 @@ import { postUntil } from '../../src/domain/schedules.js';
 import { resumable } from '../flow/continue.js';
 import { nextMessageEver } from '../flow/inbox.js';
 import { type FlowState, type MoneyCommand, type SettleCommand } from '../flow/state.js';
+import { countTold } from '../flow/told.js';
 import { ignore } from '../kit/run.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
@@ -18,6 +19,8 @@ export interface Plan {
   noted: string[];
   /** Without an amount the service uses the whole. */
   sum: { amount?: number };
+  /** Commands of its kind that a signed event had called `Succeed` by then. */
+  told: number;
 }
 
 interface Checked {
@@ -37,11 +40,11 @@ export function planOf(flow: FlowState, { name, request }: MoneyCommand, checked
   const sum = asked === undefined && amount === facts.amount && isFirst ? {} : { amount };
   const key = idempotencyKey(flow.workflowId, name, sequence);
   const noted = othersOf(facts[`${name}s`], own, key, reconciliationIdOf(name, request, sequence));
-  return { sequence, own, noted, sum };
+  return { sequence, own, noted, sum, told: countTold(flow, name) };
 }
 
 export function operationOf(flow: FlowState, { name, request }: MoneyCommand, plan: Plan): MoneyOperation {
-  const { sequence, own, noted, sum } = plan;
+  const { sequence, own, noted, sum, told } = plan;
   const reconciliationId = reconciliationIdOf(name, request, sequence);
   const common = {
     paymentId: flow.paymentId ?? '',
@@ -50,6 +53,8 @@ export function operationOf(flow: FlowState, { name, request }: MoneyCommand, pl
     knownTransactionIds: own,
     notedTransactionIds: noted,
     postUntil: postUntil(flow.stepStartedAt, false),
+    // What is left to move was counted without it.
+    unwanted: () => countTold(flow, name) > told,
   };
   switch (name) {
     case 'void':

@@ -1,0 +1,135 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { createEventSink } from '../../../src/client/event-sink.js';
+import { ledgerRows, beginActions, type VirtualFlow } from '../../support/virtual-flows.js';
+import type { PaymentActionsResult } from '../../../src/contract/payment-actions.js';
+import {
+  answers,
+  beginFlow,
+  DAY,
+  declined,
+  failsWith,
+  HOUR,
+  inputOf,
+  MINUTE,
+  OPERATOR,
+  sharedTime,
+} from './context.js';
+
+const time = sharedTime();
+
+const pass = async (ms: number): Promise<void> => await time.passUntil((await time.now()) + ms);
+
+afterEach(async () => {
+  for (const { id } of await time.sandbox.faults()) await time.sandbox.removeFault(id);
+});
+
+const CREATED = '2026-11-25T11:00:00Z';
+
+/** A refund of 20.00 USD of a charge over 60.00 USD, which was answered as declined. */
+async function declinedRefund() {
+  const charge = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  const { paymentId = '' } = (await charge.outcome()) as { paymentId?: string };
+  const path = `/payments/${paymentId}/refunds`;
+  await time.sandbox.addFault({ ...declined(path), times: 1 });
+  const input = { paymentId, currency: 'USD', paymentReference: charge.reference };
+  const actions = await beginActions(time, input);
+  const { status, transactionId = '' } = await actions.ask('refund', { commandId: 'one', amount: 2_000 });
+  expect(status).toBe('declined');
+  const event = { eventType: 'payment.refund.update', transactionId } as const;
+  const succeeds = async (flow: VirtualFlow<PaymentActionsResult> = actions, trusted = true): Promise<void> =>
+    await flow.event({ ...event, created: CREATED, status: 'Succeed', amount: 2_000, trusted });
+  const fails = async (created: string): Promise<void> => await actions.event({ ...event, created, status: 'Failed' });
+  const refunds = async () => (await ledgerRows(time, paymentId)).filter((row) => row.startsWith('refund'));
+  return { actions, input, path, transactionId, succeeds, fails, refunds };
+}
+
+const ALL = { commandId: 'two', amount: 6_000 };
+const SPENT = failsWith('InvalidInput', 'is more than the 40.00 USD left to refund');
+
+describe('a signed event that calls a refund Succeed which was answered as declined', () => {
+  test('counts against the next one, which may give back what is left and no more', async () => {
+    const { actions, succeeds, refunds } = await declinedRefund();
+    await succeeds();
+    await expect(actions.ask('refund', ALL)).rejects.toMatchObject(SPENT);
+    expect(await actions.ask('refund', { commandId: 'rest' })).toMatchObject({ status: 'succeeded', amount: 4_000 });
+    expect(await refunds()).toEqual(['refund Failed 2000 USD', 'refund Succeed 4000 USD']);
+    expect(await actions.status()).toMatchObject({ needsOperator: true });
+  });
+
+  test('also in the next run, and where it comes to that before its command', async () => {
+    const first = await declinedRefund();
+    await first.succeeds();
+    const second = await declinedRefund();
+    await pass(31 * DAY);
+    for (const [{ input, refunds }, isTold] of [
+      [first, true],
+      [second, false],
+    ] as const) {
+      const again = await beginActions(time, input);
+      if (!isTold) await second.succeeds(again);
+      await expect(again.ask('refund', ALL)).rejects.toMatchObject(SPENT);
+      expect(await refunds()).toEqual(['refund Failed 2000 USD']);
+    }
+  });
+
+  test('also in the next run, where it came while none was open and waits for a person', async () => {
+    const { input, transactionId, refunds } = await declinedRefund();
+    await pass(31 * DAY);
+    const { paymentId } = input;
+    const event = {
+      eventType: 'payment.refund.update',
+      businessUnit: 'default',
+      paymentId,
+      transactionId,
+      trusted: true,
+    };
+    const told = { ...event, hash: `late-${paymentId}`, created: String(await time.now()), status: 'Succeed' as const };
+    await createEventSink(time.client).park({ event: told, reason: 'contradictsResult' });
+    await pass(MINUTE);
+    await expect((await beginActions(time, input)).ask('refund', ALL)).rejects.toMatchObject(SPENT);
+    expect(await refunds()).toEqual(['refund Failed 2000 USD']);
+  });
+
+  test('stops the next one while that can not be sent', async () => {
+    const { actions, path, succeeds, refunds } = await declinedRefund();
+    const { id } = await time.sandbox.addFault(answers(503, 'POST', path));
+    await actions.command('refund', ALL);
+    await pass(HOUR / 6);
+    await succeeds();
+    await pass(HOUR / 60);
+    await time.sandbox.removeFault(id);
+    await pass(4 * HOUR);
+    expect(await refunds()).toEqual(['refund Failed 2000 USD']);
+    expect(await actions.ask('refund', ALL)).toMatchObject({ status: 'notExecuted' });
+    expect(await actions.ask('refund', { commandId: 'rest' })).toMatchObject({ status: 'succeeded', amount: 4_000 });
+  });
+
+  test('counts no more once the service has come back to what was answered', async () => {
+    const { actions, succeeds, fails, refunds } = await declinedRefund();
+    await succeeds();
+    // The first one once more, or an event whose time nobody knows.
+    for (const created of ['2026-11-25T10:00:00Z', CREATED, 'long ago']) await fails(created);
+    await expect(actions.ask('refund', ALL)).rejects.toMatchObject(SPENT);
+    await fails('2026-11-25T12:00:00Z');
+    expect(await actions.ask('refund', { ...ALL, commandId: 'three' })).toMatchObject({ status: 'succeeded' });
+    expect(await refunds()).toEqual(['refund Failed 2000 USD', 'refund Succeed 6000 USD']);
+  });
+
+  test('counts no more once a person has seen it, where the list says that it has failed', async () => {
+    const { actions, succeeds, refunds } = await declinedRefund();
+    await succeeds();
+    await expect(actions.ask('refund', ALL)).rejects.toMatchObject(SPENT);
+    expect(await actions.status()).toMatchObject({ needsOperator: true });
+    await time.holdfast.retryNow({ workflowId: actions.workflowId }, OPERATOR);
+    expect(await actions.status()).toMatchObject({ needsOperator: false });
+    expect(await actions.ask('refund', { ...ALL, commandId: 'three' })).toMatchObject({ status: 'succeeded' });
+    expect(await refunds()).toEqual(['refund Failed 2000 USD', 'refund Succeed 6000 USD']);
+  });
+
+  test('does nothing of the kind if it is unsigned', async () => {
+    const { actions, succeeds, refunds } = await declinedRefund();
+    await succeeds(actions, false);
+    expect(await actions.ask('refund', ALL)).toMatchObject({ status: 'succeeded' });
+    expect(await refunds()).toEqual(['refund Failed 2000 USD', 'refund Succeed 6000 USD']);
+  });
+});
