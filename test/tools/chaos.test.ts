@@ -131,7 +131,7 @@ function evidenceOf(records: PaymentRecord[], ledger: LedgerEntry[], more: Parti
     kills: { worker: 0, temporal: 0, webhook: 0 },
     endedByThemselves: 0,
     events: { created: 0, unacknowledged: [], counts: new Map() },
-    flows: { open: [], problems: [], lostTasks: 0 },
+    flows: { open: [], problems: [], lostTasks: 0, firstTasksAgain: 0 },
     ...more,
   };
 }
@@ -168,14 +168,19 @@ describe('the verdict', () => {
     [
       'an open flow',
       evidenceOf([charge('a', 'succeeded')], [entry('a', 't1')], {
-        flows: { open: ['payment-a: the flow is still open. It waits.'], problems: [], lostTasks: 0 },
+        flows: {
+          open: ['payment-a: the flow is still open. It waits.'],
+          problems: [],
+          lostTasks: 0,
+          firstTasksAgain: 0,
+        },
       }),
       'payment-a: the flow is still open',
     ],
     [
       'a flow whose tasks fail',
       evidenceOf([charge('a', 'succeeded')], [entry('a', 't1')], {
-        flows: { open: [], problems: ['payment-a: workflow tasks failed'], lostTasks: 0 },
+        flows: { open: [], problems: ['payment-a: workflow tasks failed'], lostTasks: 0, firstTasksAgain: 0 },
       }),
       'payment-a: workflow tasks failed',
     ],

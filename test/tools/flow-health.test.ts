@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { expect, test } from 'vitest';
-import { withoutKnownToPeople } from '../../tools/audit/flow-health.js';
+import proto from '@temporalio/proto';
+import { describe, expect, test } from 'vitest';
+import { ranFirstTaskAgain, withoutKnownToPeople } from '../../tools/audit/flow-health.js';
 import { explainParked } from '../../workflows/parked/handlers.js';
 
 const PAYMENT = 'c1c9c634-bd57-4be4-9eca-daa4ee9311bd';
@@ -41,4 +42,21 @@ test('an event of what a person did in the back office is known to people; all o
   ];
   expect(await withoutKnownToPeople(engine, all, new Set([PAYMENT]))).toEqual(all.slice(1));
   expect(await withoutKnownToPeople(engine, all, new Set())).toEqual(all);
+});
+
+describe('whether the first task of a run ran again because of a message', () => {
+  const { WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND: refused, WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW: reset } =
+    proto.temporal.api.enums.v1.WorkflowTaskFailedCause;
+  const failed = (cause: number) => ({ workflowTaskFailedEventAttributes: { cause } });
+  const completed = { workflowTaskCompletedEventAttributes: {} };
+
+  test.each<[string, object[], boolean]>([
+    ['its end was refused', [{}, failed(refused), completed], true],
+    ['it ended', [{}, completed], false],
+    ['a later one was refused', [{}, completed, failed(refused)], false],
+    ['a reset went back to it', [{}, failed(reset), completed], false],
+    ['it has not ended', [{}], false],
+  ])('%s', (_what, events, again) => {
+    expect(ranFirstTaskAgain(events)).toBe(again);
+  });
 });

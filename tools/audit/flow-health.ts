@@ -4,6 +4,7 @@ import type { RetryNow } from '../../src/contract/messages.js';
 import { parkedEventWorkflowId, QUERY_NAMES, UPDATE_NAMES } from '../../src/contract/names.js';
 
 const { EventType, WorkflowTaskFailedCause } = proto.temporal.api.enums.v1;
+type HistoryEvent = proto.temporal.api.history.v1.IHistoryEvent;
 
 /** A flow is reported as stuck if one history has more failed workflow tasks than this. */
 const MAX_FAILED_TASKS = 3;
@@ -14,10 +15,12 @@ const PARKED = parkedEventWorkflowId('');
 /** Number of histories read concurrently. */
 const READERS = 8;
 
+const REFUSED_END = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND;
+
 /** Causes that Temporal records as failures but that are no fault of the workflow. */
 const HARMLESS = new Set<number | null | undefined>([
   // A message arrived while the workflow was completing, so the server runs the task again with that message.
-  WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
+  REFUSED_END,
   // The flow was reset to this task.
   WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW,
 ]);
@@ -37,6 +40,8 @@ export interface FlowReport {
   readonly problems: readonly string[];
   /** Workflow tasks that timed out, for example because their worker was killed. */
   readonly lostTasks: number;
+  /** Runs whose first workflow task ran again, with its calls, because a message came before its end. */
+  readonly firstTasksAgain: number;
 }
 
 /** Problems of the flows of a namespace: see `flowReport`. */
@@ -59,6 +64,7 @@ export async function flowReport(temporal: Client): Promise<FlowReport> {
   return {
     problems: [...problems, ...ofRuns.flatMap((one) => one.problems)],
     lostTasks: ofRuns.reduce((sum, { lostTasks }) => sum + lostTasks, 0),
+    firstTasksAgain: ofRuns.filter(({ firstTaskAgain }) => firstTaskAgain).length,
   };
 }
 
@@ -139,7 +145,7 @@ async function flowRuns(temporal: Client): Promise<FlowRun[]> {
 async function lookAt(
   temporal: Client,
   { workflowId, runId, closeTime }: FlowRun,
-): Promise<Pick<FlowReport, 'problems' | 'lostTasks'>> {
+): Promise<Pick<FlowReport, 'problems' | 'lostTasks'> & { firstTaskAgain: boolean }> {
   const problems: string[] = [];
   const handle = temporal.workflow.getHandle(workflowId, runId);
   const events = (await handle.fetchHistory()).events ?? [];
@@ -155,7 +161,15 @@ async function lookAt(
     if (attempt > MAX_FAILED_TASKS) problems.push(`${workflowId}: is at attempt ${attempt} of one workflow task`);
   }
   const lostTasks = events.filter(({ workflowTaskTimedOutEventAttributes: timedOut }) => timedOut).length;
-  return { problems, lostTasks };
+  return { problems, lostTasks, firstTaskAgain: ranFirstTaskAgain(events) };
+}
+
+/** The server refuses the end of a task if a message came meanwhile. */
+export function ranFirstTaskAgain(events: readonly HistoryEvent[]): boolean {
+  const end = events.find(
+    (event) => event.workflowTaskCompletedEventAttributes ?? event.workflowTaskFailedEventAttributes,
+  );
+  return end?.workflowTaskFailedEventAttributes?.cause === REFUSED_END;
 }
 
 async function forAll<Item, Answer>(items: readonly Item[], ask: (item: Item) => Promise<Answer>): Promise<Answer[]> {

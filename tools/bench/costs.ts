@@ -1,43 +1,5 @@
-/**
- * Prints what one flow of each kind costs in history events, billable actions and bytes of history, as its golden
- * history shows: `npm run bench -- costs`. Nothing is started.
- */
-import { readFileSync } from 'node:fs';
-import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
-import proto from '@temporalio/proto';
-import { billableActions } from './support/billable-actions.js';
+/** Prints what one flow of each kind costs: `npm run bench -- costs`. Nothing is started. */
+import { flowCosts } from './support/flow-costs.js';
 import { table } from './support/stats.js';
 
-const FLOWS: readonly [what: string, history: string][] = [
-  ['charge, started by the client', 'charge-succeeded'],
-  ['charge with a stored card', 'charge-with-a-stored-card'],
-  ['charge, started raw', 'charge-started-raw'],
-  ['charge that tells its merchant', 'charge-told'],
-  ['notifications of it, refused once', 'notifications-refused-then-taken'],
-  ['charge that is pending until an event', 'charge-pending-then-webhook'],
-  ['charge whose first answers are 503', 'charge-succeeded-after-503'],
-  ['charge whose reply is lost', 'charge-succeeded-after-lost-reply'],
-  ['charge with a risk analysis', 'charge-risk-approved'],
-  ['authorizeAndCapture, captured at once', 'authorize-captured-at-once'],
-  ['authorizeAndCapture, captured by command', 'authorize-captured'],
-  ['authorizeAndCapture, captured at its deadline', 'authorize-captured-at-the-deadline'],
-  ['authorizeAndCapture, voided by command', 'authorize-voided'],
-  ['paymentActions, a late capture', 'payment-actions-late-capture'],
-  ['credit', 'credit-succeeded'],
-  ['analyseRisk', 'analyse-risk-approved'],
-  ['storeCard', 'store-card-stored'],
-  ['removeCard', 'remove-card'],
-  ['listCards', 'list-cards'],
-  ['resolvePending', 'resolve-pending-succeeded'],
-  ['subscription, one period with a notification', 'subscription-billed-goes-on'],
-];
-
-const rows = [['one flow', 'events', 'billable actions', 'bytes']];
-for (const [what, name] of FLOWS) {
-  const file = new URL(`../../../test/replay/histories/${name}.json`, import.meta.url);
-  const history = historyFromJSON(JSON.parse(readFileSync(file, 'utf8')));
-  const bytes = proto.temporal.api.history.v1.History.encode(history).finish().length;
-  const { events } = history;
-  rows.push([what, String(events?.length), String(billableActions(events ?? [])), String(bytes)]);
-}
-console.log(table(rows));
+console.log(table(flowCosts()));

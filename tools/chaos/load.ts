@@ -134,7 +134,7 @@ export async function settle(parts: SettleParts): Promise<Settled> {
 
   onWait('the comparison');
   const ledger = await sandbox.ledger();
-  const { problems, lostTasks } = await flowReport(temporal);
+  const { problems, lostTasks, firstTasksAgain } = await flowReport(temporal);
   const deliveries = await sandbox.deliveries();
   const givenUp = deliveries.filter(({ status }) => status === 'given_up');
   return {
@@ -146,7 +146,7 @@ export async function settle(parts: SettleParts): Promise<Settled> {
       unacknowledged: [...unacknowledged, ...givenUp].map(nameOf),
       counts: withoutLooksForeign(await webhookCounts.all(), silentAttempts(deliveries, units)),
     },
-    flows: { open: whyStillOpen, problems, lostTasks },
+    flows: { open: whyStillOpen, problems, lostTasks, firstTasksAgain },
     settledForMs,
   };
 }

@@ -92,7 +92,7 @@ export interface Evidence {
     counts: ReadonlyMap<string, number>;
   };
   /** Sentences that begin with the workflow id. */
-  flows: { open: readonly string[]; problems: readonly string[]; lostTasks: number };
+  flows: { open: readonly string[]; problems: readonly string[]; lostTasks: number; firstTasksAgain: number };
 }
 
 /** Results of events that were delivered, aren't needed or will be redelivered. Any other result is a lost event. */
@@ -127,6 +127,7 @@ export function summaryLines(evidence: Evidence): string[] {
     row('  still open', flows.open.length),
     row('  with failed tasks', flows.problems.length),
     row('  tasks lost with a worker', flows.lostTasks),
+    row('  first tasks run again for a message', flows.firstTasksAgain),
     row('slowest final answer', slowest === undefined ? '-' : seconds(slowest.ms), slowest?.reference),
     '',
     ...verdictLines(evidence),

@@ -9,6 +9,9 @@ import { billableActions } from '../support/billable-actions.js';
 import { CARD } from '../support/payments.js';
 import { runJobs } from '../support/stats.js';
 
+const HOUR_MS = 3_600_000;
+/** Hours after midnight. */
+const MORNING = 6;
 const DAY_MS = 86_400_000;
 const OPENERS = 32;
 const AMOUNT = 6_000;
@@ -63,16 +66,24 @@ export async function openBurst(
 }
 
 function inputOf(dueAt: number, card: Card): Omit<SubscriptionInput, 'reference'> {
-  const due = new Date(dueAt).toISOString();
+  const { hours, timeZone } = morningOf(dueAt);
+  const due = new Date(dueAt + hours * HOUR_MS).toISOString();
   return {
     ...card,
     amount: AMOUNT,
     currency: 'USD',
     interval: { every: 1, unit: 'day' },
     anchor: due.slice(0, 10),
-    timeZone: 'UTC',
+    timeZone,
     billAt: due.slice(11, 16),
   };
+}
+
+/** A time zone, by its hours from UTC, in which it is in the morning then: a bill is never spread past the end of its day. */
+function morningOf(epochMs: number): { hours: number; timeZone: string } {
+  const hours = ((MORNING - new Date(epochMs).getUTCHours() + 36) % 24) - 12;
+  // The signs of these names are those of POSIX.
+  return { hours, timeZone: `Etc/GMT${hours > 0 ? '-' : '+'}${Math.abs(hours)}` };
 }
 
 /** One sentence for each subscription that does not have exactly one successful charge in the ledger. */
@@ -97,7 +108,7 @@ export interface Cost {
 /** Opens a subscription that bills two days ago and yesterday at once, today at `dueAt`, and tomorrow. */
 export async function openTypical(holdfast: HoldfastClient, card: Card, reference: string, dueAt: number) {
   const input = { ...inputOf(dueAt, card), reference, jitter: 0, missedPeriods: 'billAll' as const };
-  const anchor = new Date(dueAt - 2 * DAY_MS).toISOString().slice(0, 10);
+  const anchor = new Date(Date.parse(input.anchor) - 2 * DAY_MS).toISOString().slice(0, 10);
   await holdfast.subscribe({ ...input, anchor }, { waitFor: '5 minutes' });
 }
 
