@@ -165,7 +165,8 @@ class Bulkhead {
     const { local, ...places } = this.options.places;
     const { local: _tasks, ...underWay } = this.#underWay;
     if (where === 'local') return this.#underWay.local < local;
-    const most = places[where] + (takesAny ? places.waiting : 0);
+    // What waits and what takes its places leave those of reads alone.
+    const most = places[where] + (takesAny ? places.waiting - underWay.waiting : 0);
     return underWay[where] < most && sum(underWay) < sum(places);
   }
 
@@ -218,10 +219,14 @@ class Bulkhead {
   }
 
   #tellOfCircuit(): void {
-    const isOpen = this.#circuit.isOpen(this.options.now());
+    this.#tellWhatChanged();
     clearTimeout(this.#telling);
-    // Without a further call nobody would be told that there are none any more.
-    if (isOpen) this.#telling = setTimeout(() => this.#tellOfCircuit(), VIEW_MS).unref();
+    // Without a further call nobody would be told that there are none any more. One that is under way tells at its end.
+    if (this.#wasOpen) this.#telling = setTimeout(() => this.#tellWhatChanged(), VIEW_MS).unref();
+  }
+
+  #tellWhatChanged(): void {
+    const isOpen = this.#circuit.isOpen(this.options.now());
     if (isOpen === this.#wasOpen) return;
     this.#wasOpen = isOpen;
     const state = isOpen ? 'open' : this.#circuit.isSeen(this.options.now()) ? 'closed' : 'unseen';

@@ -11,15 +11,25 @@ export function markTold(actions: readonly ActionRecord[], event: TransactionEve
   if (!trusted || status === undefined || status === 'Pending') return [];
   const ofIt = actions.filter(({ outcome }) => outcome.transactionId === transactionId);
   if (classifyLateEvent(event, { result: { actions: ofIt } }) !== 'contradicts') {
-    for (const action of ofIt) if (isLater(created, action.told?.created)) delete action.told;
+    for (const action of ofIt) {
+      if (action.told === undefined || !isLater(created, action.told.created)) continue;
+      delete action.told;
+      delete action.toldSeen;
+    }
     return [];
   }
   const marked = ofIt.filter(({ told }) => told?.status !== status);
-  for (const action of marked) action.told = { status, created };
+  for (const action of ofIt) {
+    const { told } = action;
+    if (told?.status === status && !isLater(created, told.created)) continue;
+    action.told = { status, created };
+    // A person has seen what was said before.
+    delete action.toldSeen;
+  }
   return marked;
 }
 
 /** Events may come twice and out of order. What can't be compared is not later. */
-function isLater(created: string, than: string | undefined): boolean {
-  return than !== undefined && Date.parse(created) > Date.parse(than);
+function isLater(created: string, than: string): boolean {
+  return Date.parse(created) > Date.parse(than);
 }

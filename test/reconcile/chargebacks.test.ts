@@ -60,6 +60,8 @@ describe('each chargeback of a payment is a finding of its own, and the same whe
     const ofCapture = { transactionId: 'cap-1' };
     expect(await disputesOf([ofCapture, ofCapture], elsewhere, [flow(), later])).toHaveLength(2);
     expect(await disputesOf([ofCapture, ofCapture], elsewhere, [])).toHaveLength(2);
+    const refunds = actions([action('refund', 'ref-1', 100)]);
+    expect(await disputesOf([ofCapture, ofCapture], elsewhere, [refunds])).toHaveLength(2);
   });
 });
 

@@ -38,17 +38,37 @@ export function noteCaptured(
 export function noteTold(flow: FlowState, event: TransactionEvent): boolean {
   if (flow.unplaced === undefined) return false;
   if (event.businessUnit !== flow.businessUnit || event.paymentId !== flow.paymentId) return false;
-  return markTold(flow.actions, event).some(({ action, told }) => told?.status === 'Succeed' && action === flow.kind);
+  const marked = markTold(flow.actions, event).filter(({ told }) => told?.status === 'Succeed');
+  return marked.some(({ action }) => AGAINST[action].has(flow.kind));
 }
 
-/** A person has looked at what calls for them. */
-export function noteSeen({ actions }: FlowState): void {
-  for (const action of actions) if (action.told !== undefined) action.toldSeen = true;
+/** What must not be sent any more once one of these turns out to have succeeded: a void may undo a capture. */
+const AGAINST: Readonly<Record<ActionRecord['action'], ReadonlySet<string>>> = {
+  refund: new Set(['refund']),
+  capture: new Set(['capture', 'void']),
+  void: new Set(['void']),
+  reauthorize: new Set(),
+};
+
+/** A person has looked at what was said of these. */
+export function noteSeen({ actions }: FlowState, said: string): void {
+  for (const action of actions)
+    if (action.told !== undefined && said.includes(action.outcome.transactionId ?? '')) action.toldSeen = true;
 }
 
-/** How many commands of this kind a signed event calls `Succeed` that were answered otherwise. */
-export function countTold({ actions }: FlowState, name: ActionRecord['action']): number {
-  return actions.filter(({ action, told }) => action === name && told?.status === 'Succeed').length;
+/** Calls for a person who has not looked yet, in a run that takes over what the runs before were told. */
+export function showUnseen(flow: FlowState): void {
+  for (const { told, toldSeen, outcome } of flow.actions)
+    if (told !== undefined && toldSeen !== true) addLasting(flow, sayTold(outcome.transactionId ?? '', told.status));
+}
+
+export function sayTold(transactionId: string, status: string | undefined): string {
+  return `an event calls transaction ${transactionId} ${status}, and its command was answered otherwise`;
+}
+
+/** How many commands a signed event calls `Succeed` that were answered otherwise, and that such a command must heed. */
+export function countTold({ actions }: FlowState, name: 'refund' | 'capture' | 'void'): number {
+  return actions.filter(({ action, told }) => told?.status === 'Succeed' && AGAINST[action].has(name)).length;
 }
 
 /** A capture of the present hold that was answered as failed, and that a signed event has called `Succeed`. */

@@ -8,6 +8,7 @@ import type { PaymentFacts } from '../../src/domain/payment-sums.js';
 import { hasFailed } from '../../src/domain/settling.js';
 import { describeReuse } from '../kit/requests.js';
 import type { FlowState, MoneyCommand, Refusal } from '../flow/state.js';
+import { showUnseen } from '../flow/told.js';
 import { engineLookup, read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 
@@ -41,6 +42,7 @@ export function creatorOf(paymentReference: string | undefined): Creator {
 export async function restoreActions(flow: FlowState, creator: Creator): Promise<true> {
   const earlier = decodedOrRetry(await engineLookup.findEarlierActions());
   flow.actions.push(...(earlier?.actions ?? []));
+  showUnseen(flow);
   Object.assign(flow.refusedLists, earlier?.refusedLists);
   if (earlier?.disputed !== undefined) flow.dispute = { ...earlier.disputed, passedOn: true };
   creator.incomplete = earlier?.incomplete === true;

@@ -7,7 +7,7 @@ import { classifyEvent, resourceOf } from '../../src/domain/settling.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { noteSecond } from '../flow/inbox.js';
 import { addLasting } from '../flow/new-state.js';
-import { noteSeen, noteTold } from '../flow/told.js';
+import { noteSeen, noteTold, sayTold } from '../flow/told.js';
 import { type FlowState, type Unplaced } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { enter, showLasting } from '../flow/explain.js';
@@ -111,7 +111,7 @@ export function lookAgain(flow: FlowState, seen: string | undefined): void {
   if (!isSeen && nextLookAt(flow) === undefined) ignore(flow, 'nothingToRetry');
   lookNow(flow);
   if (!isSeen) return;
-  noteSeen(flow);
+  noteSeen(flow, seen);
   flow.lasting = undefined;
   enter(flow, { needsOperator: null });
   publish(flow);
@@ -135,9 +135,7 @@ async function place(flow: FlowState, kept: Unplaced): Promise<{ why: string } |
   if (isOurs) {
     noteTold(flow, event);
     const contradicts = trusted && classifyLateEvent(event, { result: { actions: flow.actions } }) === 'contradicts';
-    return contradicts
-      ? { why: `an event calls transaction ${transactionId} ${status}, and its command was answered otherwise` }
-      : undefined;
+    return contradicts ? { why: sayTold(transactionId, status) } : undefined;
   }
   const delivery = await handOn(flow, event);
   if (delivery.result !== 'unclaimed') return undefined;

@@ -6,6 +6,8 @@ import { idsOf } from './match.js';
 import { iso } from './sentences.js';
 import type { Chargeback, ReconcilableStatement } from './statement-rows.js';
 
+const TAKES: ReadonlySet<string | undefined> = new Set(['charge', 'authorization', 'capture']);
+
 /** A chargeback with the flow whose payment it is of, if one of ours has made it. */
 interface Disputed extends Chargeback {
   readonly flow: FlowFacts | undefined;
@@ -23,10 +25,10 @@ export async function disputes(
   for (const chargeback of chargebacks) {
     const flows = await flowsOf(chargeback, port);
     const { transactionId } = chargeback;
-    const claims = flows.flatMap((one) => accountOf(one).claims);
-    // Where no flow knows the money, its id may be this one.
+    const taken = flows.flatMap((one) => accountOf(one).claims).filter(({ kind }) => TAKES.has(kind));
+    // Where no flow knows the money that was taken, its id may be this one.
     const isOfMoney =
-      flows.length === 0 || ids.has(transactionId) || claims.some((claim) => claim.transactionId === transactionId);
+      taken.length === 0 || ids.has(transactionId) || taken.some((claim) => claim.transactionId === transactionId);
     const flow = flows.find(({ type }) => type !== WORKFLOW_TYPES.paymentActions) ?? flows[0];
     all.push({ ...chargeback, flow, ownId: isOfMoney ? undefined : transactionId });
   }

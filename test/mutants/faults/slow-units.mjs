@@ -38,7 +38,7 @@ export const SLOW_UNIT_FAULTS = [
     rule: 'load',
     promise: 'A void or capture near its deadline takes any place of its unit.',
     file: 'activities/bulkhead.ts',
-    from: '(takesAny ? places.waiting : 0)',
+    from: '(takesAny ? places.waiting - underWay.waiting : 0)',
     to: '0',
     tests: TESTS,
   },

@@ -8,6 +8,7 @@ import {
   DAY,
   declined,
   failsWith,
+  heldElsewhere,
   HOUR,
   inputOf,
   MINUTE,
@@ -36,8 +37,11 @@ async function declinedRefund() {
   const { status, transactionId = '' } = await actions.ask('refund', { commandId: 'one', amount: 2_000 });
   expect(status).toBe('declined');
   const event = { eventType: 'payment.refund.update', transactionId } as const;
-  const succeeds = async (flow: VirtualFlow<PaymentActionsResult> = actions, trusted = true): Promise<void> =>
-    await flow.event({ ...event, created: CREATED, status: 'Succeed', amount: 2_000, trusted });
+  const succeeds = async (
+    flow: VirtualFlow<PaymentActionsResult> = actions,
+    trusted = true,
+    created = CREATED,
+  ): Promise<void> => await flow.event({ ...event, created, status: 'Succeed', amount: 2_000, trusted });
   const fails = async (created: string): Promise<void> => await actions.event({ ...event, created, status: 'Failed' });
   const refunds = async () => (await ledgerRows(time, paymentId)).filter((row) => row.startsWith('refund'));
   return { actions, input, path, transactionId, succeeds, fails, refunds };
@@ -126,10 +130,51 @@ describe('a signed event that calls a refund Succeed which was answered as decli
     expect(await refunds()).toEqual(['refund Failed 2000 USD', 'refund Succeed 6000 USD']);
   });
 
+  test('counts again where the service says so again, after a person has seen it', async () => {
+    const { actions, succeeds, fails, refunds } = await declinedRefund();
+    await succeeds();
+    await time.holdfast.retryNow({ workflowId: actions.workflowId }, OPERATOR);
+    await succeeds(actions, true, '2026-11-25T13:00:00Z');
+    // It is older than what was said last.
+    await fails('2026-11-25T12:00:00Z');
+    await expect(actions.ask('refund', ALL)).rejects.toMatchObject(SPENT);
+    await fails('2026-11-25T14:00:00Z');
+    await succeeds(actions, true, '2026-11-25T15:00:00Z');
+    await expect(actions.ask('refund', { ...ALL, commandId: 'three' })).rejects.toMatchObject(SPENT);
+    expect(await refunds()).toEqual(['refund Failed 2000 USD']);
+  });
+
+  test('calls a person in the next run as well, who can say there that it has been seen, and of nothing else', async () => {
+    const { actions, input, succeeds, refunds, transactionId } = await declinedRefund();
+    await succeeds();
+    await pass(31 * DAY);
+    const again = await beginActions(time, input);
+    await expect(again.ask('refund', ALL)).rejects.toMatchObject(SPENT);
+    expect(await again.status()).toMatchObject({ operatorReason: expect.stringContaining(transactionId) });
+    await time.holdfast.retryNow({ workflowId: actions.workflowId }, OPERATOR);
+    expect(await again.ask('refund', { ...ALL, commandId: 'three' })).toMatchObject({ status: 'succeeded' });
+    expect(await refunds()).toEqual(['refund Failed 2000 USD', 'refund Succeed 6000 USD']);
+  });
+
   test('does nothing of the kind if it is unsigned', async () => {
     const { actions, succeeds, refunds } = await declinedRefund();
     await succeeds(actions, false);
     expect(await actions.ask('refund', ALL)).toMatchObject({ status: 'succeeded' });
     expect(await refunds()).toEqual(['refund Failed 2000 USD', 'refund Succeed 6000 USD']);
   });
+});
+
+test('a void that can not be sent is not sent once a signed event calls a capture Succeed which was answered as declined', async () => {
+  const paymentId = await heldElsewhere(time, 6_000);
+  await time.sandbox.addFault({ ...declined(`/payments/${paymentId}/captures`), times: 1 });
+  const actions = await beginActions(time, { paymentId, currency: 'USD' });
+  const { transactionId = '' } = await actions.ask('capture', { commandId: 'one' });
+  const { id } = await time.sandbox.addFault(answers(503, 'POST', `/payments/${paymentId}/voids`));
+  await actions.command('void', { commandId: 'two' });
+  await pass(HOUR / 6);
+  await actions.event({ eventType: 'payment.capture.update', transactionId, status: 'Succeed', created: CREATED });
+  await pass(HOUR / 60);
+  await time.sandbox.removeFault(id);
+  await pass(4 * HOUR);
+  expect(await ledgerRows(time, paymentId)).toEqual(['authorization Succeed 6000 USD', 'capture Failed 6000 USD']);
 });
