@@ -66,7 +66,7 @@ export function sayTold(transactionId: string, status: string | undefined): stri
   return `an event calls transaction ${transactionId} ${status}, and its command was answered otherwise`;
 }
 
-/** How many commands a signed event calls `Succeed` that were answered otherwise, and that such a command must heed. */
+/** How many commands a signed event calls `Succeed` that were answered otherwise, and that a command of this kind must count. */
 export function countTold({ actions }: FlowState, name: 'refund' | 'capture' | 'void'): number {
   return actions.filter(({ action, told }) => told?.status === 'Succeed' && AGAINST[action].has(name)).length;
 }
