@@ -174,12 +174,15 @@ export function requireDecoded<Result>(result: Result): Result {
   throw new UndecodableError(`its result can't be decoded (${whyUndecodable(result)}): give this process the key`);
 }
 
-export async function decode(payload: Payload | undefined, converter: LoadedDataConverter): Promise<unknown> {
+/** @throws UndecodableError without the key, which says what it is of */
+export async function decode(
+  payload: Payload | undefined,
+  converter: LoadedDataConverter,
+  what = 'what an earlier run created',
+): Promise<unknown> {
   const value = await decodePayload(converter, payload);
   if (!isUndecodable(value)) return value;
-  throw new UndecodableError(
-    `This worker can't decode what an earlier run created (${whyUndecodable(value)}); give it the missing key`,
-  );
+  throw new UndecodableError(`This process can't decode ${what} (${whyUndecodable(value)}); give it the missing key`);
 }
 
 export function keyOf(call: unknown): unknown {

@@ -1,7 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { commandSequence } from '../contract/idempotency.js';
-import { type ActionRecord, type ActionsSoFar, KEPT_ACTIONS } from '../contract/payment-actions.js';
+import { UPDATE_NAMES } from '../contract/names.js';
+import { type ActionRecord, type ActionsSoFar, KEPT_ACTIONS, PAYMENT_ACTIONS } from '../contract/payment-actions.js';
 import { eventsOf, described, latestResult } from './earlier-runs.js';
 import { decode, requireDecoded } from './ended-flow.js';
 
@@ -12,8 +13,8 @@ export interface OpenRun {
   result: ActionsSoFar;
 }
 
-const COMMANDS: ReadonlySet<string> = new Set(['refund', 'capture', 'void']);
-const SETTLE = 'settleManually';
+const COMMANDS: ReadonlySet<string> = new Set(PAYMENT_ACTIONS);
+const SETTLE: string = UPDATE_NAMES.settleManually;
 const EARLIER_ACTIONS = 'findEarlierActions';
 const CREATES: ReadonlySet<string> = new Set(['createRefund', 'createCapture', 'createVoid']);
 

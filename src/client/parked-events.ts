@@ -29,7 +29,7 @@ export async function parkedInputOf(
 ): Promise<ParsedParkedEventInput> {
   for await (const event of eventsOf(client, workflowId, runId)) {
     const [payload] = event.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
-    return parkedEventInputSchema.parse(await decode(payload, client.options.loadedDataConverter));
+    return parkedEventInputSchema.parse(await decode(payload, client.options.loadedDataConverter, 'the event'));
   }
   throw new Error(`${workflowId} is no longer kept`);
 }

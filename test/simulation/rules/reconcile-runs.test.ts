@@ -70,14 +70,27 @@ test('a reconciliation whose time is over before it begins is refused: it would 
   await expect(handle.result()).rejects.toMatchObject(failsWith('InvalidInput', 'since: '));
 });
 
+/** A charge, and a flow of commands for it. */
+async function charged() {
+  const charge = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  const { paymentId = '' } = (await charge.outcome()) as { paymentId?: string };
+  const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: charge.reference });
+  const refund = async () =>
+    (await time.sandbox.ledger()).find((one) => one.kind === 'refund' && one.payment_id === paymentId);
+  const account = async () => {
+    const [flow] = await createReconcilePort(time.client).flowsById([actions.workflowId]);
+    expect(flow).toMatchObject({ state: 'open', status: 'idle' });
+    return accountOf(flow as FlowFacts);
+  };
+  return { paymentId, actions, refund, account };
+}
+
 describe('what a later run of commands has come to know of a refund is known to a reconciliation', () => {
-  const refunding = async (request: object) => {
-    const charge = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
-    const { paymentId = '' } = (await charge.outcome()) as { paymentId?: string };
+  const refunding = async () => {
+    const { paymentId, actions, refund, account } = await charged();
     const path = `/payments/${paymentId}/refunds`;
     const away = await time.sandbox.addFault(answers(503, 'POST', path));
-    const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: charge.reference });
-    const asked = await actions.command('refund', { amount: 5_500, ...request });
+    const asked = await actions.command('refund', { commandId: 'back', amount: 5_500 });
     await time.passUntil((await time.now()) + 2_000);
     // Only now: before it sends a command reads.
     const unreadable = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}*`));
@@ -85,26 +98,20 @@ describe('what a later run of commands has come to know of a refund is known to 
     await time.sandbox.addFault(answers(503, 'POST', path));
     await time.sandbox.removeFault(away.id);
     await time.passUntil((await time.now()) + 3 * DAY);
-    const refund = (await time.sandbox.ledger()).find((one) => one.kind === 'refund' && one.payment_id === paymentId);
     expect(await asked.answer).toMatchObject({ status: 'unknown' });
     expect(runLengths(time, actions.workflowId).length).toBeGreaterThan(2);
-    const account = async () => {
-      const [flow] = await createReconcilePort(time.client).flowsById([actions.workflowId]);
-      expect(flow).toMatchObject({ state: 'open', status: 'idle' });
-      return accountOf(flow as FlowFacts);
-    };
-    return { actions, refundId: refund?.transaction_id ?? '', unreadable, account };
+    return { actions, refundId: (await refund())?.transaction_id ?? 'none', unreadable, account };
   };
 
   test('by a read', async () => {
-    const { refundId, unreadable, account } = await refunding({ commandId: 'back' });
+    const { refundId, unreadable, account } = await refunding();
     await time.sandbox.removeFault(unreadable.id);
     await time.passUntil((await time.now()) + DAY);
     expect((await account()).named).toContain(refundId);
   });
 
   test('by an operator', async () => {
-    const { actions, refundId, account } = await refunding({ commandId: 'back' });
+    const { actions, refundId, account } = await refunding();
     // Of what this run does none is to come after it.
     most = 10_000;
     const said = { ...OPERATOR, status: 'succeeded', transactionId: refundId } as const;
@@ -115,12 +122,9 @@ describe('what a later run of commands has come to know of a refund is known to 
 });
 
 test('a refund that was asked for without any id is matched by what it was sent with', async () => {
-  const charge = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
-  const { paymentId = '' } = (await charge.outcome()) as { paymentId?: string };
-  const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: charge.reference });
+  const { actions, refund, account } = await charged();
   await actions.ask('refund', { amount: 5_500 });
-  const refund = (await time.sandbox.ledger()).find((one) => one.kind === 'refund' && one.payment_id === paymentId);
-  const [flow] = await createReconcilePort(time.client).flowsById([actions.workflowId]);
-  const [claim] = accountOf(flow as FlowFacts).claims;
-  expect(claim).toMatchObject({ transactionId: refund?.transaction_id, reconciliationId: refund?.reconciliation_id });
+  const { transaction_id, reconciliation_id } = (await refund()) ?? {};
+  const [claim] = (await account()).claims;
+  expect(claim).toMatchObject({ transactionId: transaction_id, reconciliationId: reconciliation_id });
 });
