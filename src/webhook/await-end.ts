@@ -4,6 +4,7 @@ import type { TransactionEvent } from '../contract/messages.js';
 import { paymentActionsWorkflowId, referenceOfWorkflowId } from '../contract/names.js';
 import type { RouteHints } from '../domain/event-routes.js';
 import { Recent } from './bounded.js';
+import { createPlaces } from './places.js';
 
 const MOST_WAITING = 1_000;
 /** Flows that an event has waited for in vain: they pend, or hold money, and their later events wait no more. */
@@ -21,6 +22,8 @@ interface AwaitEndDeps {
   findFlow: (event: TransactionEvent) => Promise<string | undefined>;
   /** ms; 0: no event waits. At most `LONGEST_WAIT_MS`. */
   waitMs: number;
+  /** How many business units there are: of several none may have more than half of the events that wait. */
+  units: number;
   /** Aborted when the handler stops: events that wait are delivered at once. */
   stopping?: AbortSignal | undefined;
   count: (end: WaitEnd) => void;
@@ -31,10 +34,10 @@ interface AwaitEndDeps {
  * first task of a flow it would make the engine run that task, with its calls, again; once the flow has ended it is only
  * compared. Nothing is correct only because of the wait: an event that waits in vain is delivered as all others.
  */
-export function createAwaitEnd({ sink, findFlow, waitMs, stopping, count }: AwaitEndDeps) {
+export function createAwaitEnd({ sink, findFlow, waitMs, units, stopping, count }: AwaitEndDeps) {
   // Each event that waits listens for the stop.
   if (stopping !== undefined) setMaxListeners(0, stopping);
-  let waiting = 0;
+  const takeRoom = createPlaces(MOST_WAITING, units);
   // A hint only: a service that sends the events of a payment in order would hold back the one that ends its flow behind
   // each that waits.
   const longer = new Recent<string, true>(REMEMBERED_FLOWS);
@@ -59,11 +62,11 @@ export function createAwaitEnd({ sink, findFlow, waitMs, stopping, count }: Awai
 
   return async (event: TransactionEvent): Promise<Waited> => {
     if (waitMs === 0 || stopping?.aborted === true || !mayEcho(event)) return {};
-    if (waiting >= MOST_WAITING) {
+    const giveBack = takeRoom(event.businessUnit);
+    if (giveBack === undefined) {
       count('full');
       return {};
     }
-    waiting += 1;
     try {
       const workflowId = await findFlow(event);
       // The sink looks at `stopping` once more: it may have come while the flow was looked for.
@@ -73,7 +76,7 @@ export function createAwaitEnd({ sink, findFlow, waitMs, stopping, count }: Awai
       count('open');
       return {};
     } finally {
-      waiting -= 1;
+      giveBack();
     }
   };
 }

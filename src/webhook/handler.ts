@@ -20,7 +20,7 @@ import { traced } from './trace.js';
 import { createUnsignedLimit } from './legacy.js';
 import { createPlaces } from './places.js';
 import { Recent } from './bounded.js';
-import { createAwaitEnd, PAYMENT_UPDATE } from './await-end.js';
+import { createAwaitEnd, PAYMENT_UPDATE, type WaitEnd } from './await-end.js';
 
 export type { WebhookLogger, WebhookResponse } from './answers.js';
 
@@ -97,7 +97,8 @@ export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
     const owner = await findOwner(event);
     return owner === undefined || owner === 'foreign' ? undefined : owner.workflowId;
   };
-  const awaitEnd = createAwaitEnd({ sink, findFlow, waitMs, stopping, count: (end) => metrics.waited(end) });
+  const count = (end: WaitEnd): void => metrics.waited(end);
+  const awaitEnd = createAwaitEnd({ sink, findFlow, waitMs, units: units.length, stopping, count });
   const takePlace = createPlaces(maxInFlight, units.length);
 
   const take = async (proven: ProvenEvent): Promise<Taken> => {

@@ -2,7 +2,7 @@
 type GiveBack = () => void;
 
 /**
- * Places for deliveries under way. With several business units none may take more than half, so that a burst of one
+ * Places for deliveries under way, or for events that wait. With several business units none may take more than half, so that a burst of one
  * unit's events delays no other's.
  */
 export function createPlaces(most: number, units: number): (unit: string) => GiveBack | undefined {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { EndedFlow } from '../../src/contract/engine-port.js';
 import { createWebhookHandler } from '../../src/webhook/handler.js';
-import { chargeBody, type Harness, KEY, startHandler } from './support.js';
+import { chargeBody, type Harness, KEY, OTHER_KEY, startHandler } from './support.js';
 
 const BODY = chargeBody();
 const PAYMENT = BODY.payment_id;
@@ -11,6 +11,10 @@ const CREATE = 'payment.charge.create';
 const UPDATE = 'payment.payment.update';
 const DECLINED: EndedFlow = { paymentId: PAYMENT, result: { status: 'declined', transactionId: BODY.data.id } };
 const SUCCEEDED: EndedFlow = { paymentId: PAYMENT, result: { status: 'succeeded', transactionId: BODY.data.id } };
+
+type Unit = typeof OWN_UNIT;
+const OWN_UNIT = { app_id: BODY.app_id, key: KEY };
+const OTHER_UNIT: Unit = { app_id: 'app-other', key: OTHER_KEY };
 
 /** A payment event: no reconciliation id, and its `data.id` is the payment. */
 const paymentBody = (id = 'event-of-the-payment') => ({
@@ -122,26 +126,32 @@ describe('an event that waits for nothing', () => {
 });
 
 describe('events that wait', () => {
-  test('take no place of a delivery, a thousand at once, and those beyond are delivered at once', async () => {
+  test('take no place of a delivery, a thousand at once, half of them of one unit, and those beyond are delivered at once', async () => {
     const ends: (() => void)[] = [];
     const crowded = await startHandler({ maxInFlight: 1 });
     crowded.sink.waits = () => new Promise((resolve) => ends.push(() => resolve(DECLINED)));
-    const first = Array.from({ length: 1_000 }, (_, index) =>
-      crowded.postSigned(
-        { ...BODY, id: `waits-${index}`, data: { ...BODY.data, reconciliation_id: `order-${index}` } },
-        KEY,
-        CREATE,
-      ),
-    );
-    while (ends.length < 1_000) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect((await crowded.postSigned({ ...BODY, id: 'beyond' }, KEY, CREATE)).text).toBe('{"result":"delivered"}');
+    const waits = (unit: Unit, index: number) => {
+      const body = { ...BODY, id: `waits-${unit.app_id}-${index}`, app_id: unit.app_id };
+      const data = { ...BODY.data, reconciliation_id: `order-${unit.app_id}-${index}` };
+      return crowded.postSigned({ ...body, data }, unit.key, CREATE);
+    };
+    const atOnce = async (end: number): Promise<void> => {
+      await expect.poll(() => ends.length, { timeout: 20_000 }).toBe(end);
+    };
+    const first = Array.from({ length: 500 }, (_, index) => waits(OWN_UNIT, index));
+    await atOnce(500);
+    expect((await waits(OWN_UNIT, 500)).text).toBe('{"result":"delivered"}');
+    const others = Array.from({ length: 500 }, (_, index) => waits(OTHER_UNIT, index));
+    await atOnce(1_000);
+    expect((await waits(OTHER_UNIT, 500)).text).toBe('{"result":"delivered"}');
     expect((await crowded.postSigned({ ...BODY, id: 'news' }, KEY, 'payment.charge.update')).status).toBe(200);
-    expect(await crowded.metric('holdfast_webhook_waited_total', { end: 'full' })).toBe(1);
+    expect(await crowded.metric('holdfast_webhook_waited_total', { end: 'full' })).toBe(2);
     for (const end of ends) {
       end();
       await new Promise(setImmediate);
     }
-    expect(new Set((await Promise.all(first)).map(({ status }) => status))).toEqual(new Set([200]));
+    const answers = await Promise.all([...first, ...others]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     await crowded.close();
   }, 30_000);
 
