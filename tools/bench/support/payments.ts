@@ -19,8 +19,14 @@ export function chargeInput(reference: string, token = ''): ChargeInput {
 }
 
 /** @throws Error if the charge does not succeed */
-export async function pay(holdfast: HoldfastClient, reference: string, token: string | undefined): Promise<void> {
-  const { status } = await holdfast.charge(chargeInput(reference, token), WAIT);
+export async function pay(
+  holdfast: HoldfastClient,
+  reference: string,
+  token: string | undefined,
+  businessUnit?: string,
+): Promise<void> {
+  const input = { ...chargeInput(reference, token), ...(businessUnit !== undefined && { businessUnit }) };
+  const { status } = await holdfast.charge(input, WAIT);
   if (status !== 'succeeded') throw new Error(`${reference}: ${status}`);
 }
 
