@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { CALL_PRIORITIES, type CallPriority } from '../src/contract/activities.js';
 import { FAILURE_TYPES } from '../src/contract/names.js';
@@ -243,7 +244,15 @@ function placeOf(name: OperationName): 'local' | 'posts' | 'reads' {
   return OPERATIONS[name].method === 'GET' ? 'reads' : 'posts';
 }
 
+const urgency = new AsyncLocalStorage<number>();
+
+/** @param from epoch ms; undefined: never. From then on what `call` sends goes before all others of its unit. */
+export function urgentFrom<Result>(from: number | undefined, call: () => Promise<Result>): Promise<Result> {
+  return from === undefined ? call() : urgency.run(from, call);
+}
+
 function priorityOf(): CallPriority {
+  if (Date.now() >= (urgency.getStore() ?? Number.POSITIVE_INFINITY)) return CALL_PRIORITIES.deadline;
   return (activityInfo().priority?.priorityKey as CallPriority | undefined) ?? CALL_PRIORITIES.command;
 }
 

@@ -6,6 +6,7 @@ import { type PostOptions, type ProviderClient, ProviderError } from '../src/pro
 import { lostKeysUntil } from '../src/domain/lost-time.js';
 import { REFUSALS, REFUSED_FOR_MS, REFUSING_STATUSES } from '../src/domain/absence.js';
 import { whySentBefore } from './after-restore.js';
+import { urgentFrom } from './bulkhead.js';
 import { type ActivityDeps, knownUnits, whileBeating } from './read-call.js';
 import { toApplicationFailure } from './to-application-failure.js';
 
@@ -30,7 +31,11 @@ interface Proof {
  * @param adopt finds what a run before this one has done; undefined when there is nothing
  * @throws ApplicationFailure with the types of `FAILURE_TYPES`
  */
-export async function sendKeyedPost<Answer>(
+export function sendKeyedPost<Answer>(...how: Parameters<typeof sendOrAdopt<Answer>>): Promise<Answer> {
+  return urgentFrom(how[1].urgentFrom, () => sendOrAdopt(...how));
+}
+
+async function sendOrAdopt<Answer>(
   deps: ActivityDeps,
   call: KeyedCall,
   send: (provider: ProviderClient, options: PostOptions) => Promise<Answer>,

@@ -23,6 +23,8 @@ export interface KeyedCall extends UnitCall {
    * then not believed (money rule 5).
    */
   mayHaveLeft: boolean;
+  /** Epoch ms. From then on it goes before all others of its unit, whatever its activity's priority was when it was scheduled. */
+  urgentFrom?: number;
   /** A reset keeps this id but changes the run id, so the activity can detect a reset run. */
   originalRunId: string;
 }

@@ -2,7 +2,10 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { withBulkheads } from '../../activities/bulkhead.js';
+import type { ActivityDeps } from '../../activities/read-call.js';
 import { RateLimit } from '../../activities/rate-limit.js';
+import { sendKeyedPost } from '../../activities/send-call.js';
+import { CALL_PRIORITIES } from '../../src/contract/activities.js';
 import { type OperationName, type ProviderClient, ProviderError } from '../../src/provider/index.js';
 
 /** The failures that tests provoke would be logged as warnings. */
@@ -37,20 +40,31 @@ function service(perSecond = 1) {
     now: Date.now,
     limits: new Map([['default', new RateLimit(perSecond, Date.now)]]),
   }).get('default') as unknown as Record<OperationName, () => Promise<unknown>>;
-  const begin = (name: OperationName, info: object = {}) => {
+  const begin = (name: OperationName, info: object = {}, send = () => guarded[name]()) => {
     const environment = new MockActivityEnvironment(
       { isLocal: false, attempt: 1, activityType: name, ...inTime(), ...info },
       { logger: QUIET },
     );
     const ended = environment
-      .run(async () => await guarded[name]())
+      .run(async () => await send())
       .then(
         () => 'sent',
         (error: unknown) => error as Error,
       );
     return { ended, cancel: () => environment.cancel('CANCELLED') };
   };
-  return { sent, begin };
+  /** As the activity sends it, with less than an hour left from `urgentFrom` on. */
+  const beginCapture = (urgentFrom: number) => {
+    const workflowExecution = { workflowId: 'payment-1', runId: 'first' };
+    const info = { workflowExecution, priority: { priorityKey: CALL_PRIORITIES.other } };
+    const deps = { providers: new Map([['default', guarded]]), now: Date.now } as unknown as ActivityDeps;
+    const call = { businessUnit: 'default', key: 'key', mayHaveLeft: false, originalRunId: 'first', urgentFrom };
+    const keyed = { ...call, postUntil: Date.now() + 3_600 * SECOND };
+    const never = () => Promise.resolve(undefined);
+    const send = () => sendKeyedPost<unknown>(deps, keyed, () => guarded.createCapture(), never);
+    return begin('createCapture', info, send);
+  };
+  return { sent, begin, beginCapture };
 }
 
 const notSent = (error: string | Error) => {
@@ -75,6 +89,20 @@ test('calls that wait hold no place: more of them than there are places are sent
   await vi.advanceTimersByTimeAsync(4 * SECOND);
   expect(await Promise.all(all.map(({ ended }) => ended))).toEqual(['sent', 'sent', 'sent', 'sent']);
   expect(sent).toHaveLength(4);
+});
+
+test('a capture goes first once it has less than an hour left, however its activity was scheduled', async () => {
+  for (const [urgentFrom, place] of [
+    [Date.now() + 30 * SECOND, 3],
+    [Date.now(), 1],
+  ] as const) {
+    const { sent, begin, beginCapture } = service(2);
+    for (let calls = 0; calls < 3; calls += 1)
+      begin('createCharge', { priority: { priorityKey: CALL_PRIORITIES.buyer } });
+    beginCapture(urgentFrom);
+    await vi.advanceTimersByTimeAsync(4 * SECOND);
+    expect(sent.indexOf('createCapture')).toBe(place);
+  }
 });
 
 test('a call whose window closes while it waits is not sent', async () => {

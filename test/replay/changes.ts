@@ -61,7 +61,17 @@ export const CHANGES: readonly Change[] = [
 export const RELEASE_CHANGES: readonly (Change & { release: string })[] = [];
 
 /** Of every history alike. What a worker tells of itself while it reads does not bind a flow that is under way. */
-export const CHANGED_EVERYWHERE: readonly (Pick<Change, 'path' | 'now' | 'why'> & { before?: Plain })[] = [
+export const CHANGED_EVERYWHERE: readonly (Pick<Change, 'path' | 'now' | 'why'> & {
+  before?: Plain;
+  /** Where each flow has a value of its own. */
+  isNow?: (value: Plain | undefined) => boolean;
+})[] = [
+  {
+    path: 'input[0].urgentFrom',
+    now: undefined,
+    isNow: (value) => typeof value === 'number',
+    why: 'A worker counts a capture or void to the first class once its last hour has begun.',
+  },
   { path: 'heartbeatTimeout', now: 10_000, why: 'A read that was lost with its worker is made again within seconds.' },
   { path: 'startToCloseTimeout', before: 20_000, now: 300_000, why: 'A look-up may read the histories of years.' },
   {

@@ -95,7 +95,11 @@ export async function replayGolden(runtime: Runtime, golden: Golden, changes: re
 
 export function isMeantEverywhere(difference: Difference): boolean {
   return CHANGED_EVERYWHERE.some(
-    (one) => differences(one.before, difference.expected).length === 0 && isMeant(one, difference),
+    (one) =>
+      differences(one.before, difference.expected).length === 0 &&
+      (one.isNow === undefined
+        ? isMeant(one, difference)
+        : one.path === difference.path && one.isNow(difference.actual)),
   );
 }
 

@@ -27,6 +27,7 @@ export async function sendRegular<Answer>(
 ): Promise<Sent<Answer>> {
   const isAlone = isFirst && step.find !== undefined && workflowInfo().taskQueue === BILLING_TASK_QUEUE;
   const looks = step.find !== undefined && !isAlone;
+  const urgentFrom = urgentFromOf(flow, step);
   const scope = new CancellationScope({ cancellable: true });
   const work = track(
     scope.run(() =>
@@ -35,10 +36,10 @@ export async function sendRegular<Answer>(
           postWithin(step.postUntil - Date.now(), `Send under key ${call.key}`, {
             attempts: step.once === true ? 1 : isAlone ? UNWATCHED_ATTEMPTS : undefined,
             reportsAfterCancel: step.unwanted !== undefined,
-            priority: priorityOf(flow, step),
+            priority: priorityOf(flow, step, urgentFrom),
             businessUnit: flow.businessUnit,
           }),
-          call,
+          { ...call, ...(urgentFrom !== undefined && { urgentFrom }) },
         ),
       ),
     ),
@@ -98,11 +99,15 @@ export async function sendRegular<Answer>(
   }
 }
 
-function priorityOf(flow: FlowState, { operation, postUntil }: Step<unknown>): CallPriority {
+function urgentFromOf(flow: FlowState, { operation, postUntil }: Step<unknown>): number | undefined {
+  if (operation !== 'capture' && operation !== 'void') return undefined;
+  return Math.min(postUntil, flow.hold?.terms.captureBy ?? postUntil) - NEAR_DEADLINE_MS;
+}
+
+function priorityOf(flow: FlowState, { operation }: Step<unknown>, urgentFrom: number | undefined): CallPriority {
   if (operation === 'refund') return CALL_PRIORITIES.command;
-  if (operation === 'capture' || operation === 'void') {
-    const deadline = Math.min(postUntil, flow.hold?.terms.captureBy ?? postUntil);
-    if (deadline - Date.now() <= NEAR_DEADLINE_MS) return CALL_PRIORITIES.deadline;
+  if (urgentFrom !== undefined) {
+    if (urgentFrom <= Date.now()) return CALL_PRIORITIES.deadline;
     const isAwaited = [...flow.commands.values()].some(({ answer }) => answer === undefined);
     return isAwaited ? CALL_PRIORITIES.command : CALL_PRIORITIES.other;
   }

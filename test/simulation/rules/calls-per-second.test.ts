@@ -1,3 +1,5 @@
+import type { Payload } from '@temporalio/common';
+import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { describe, expect, test } from 'vitest';
 import { CALL_PRIORITIES } from '../../../src/contract/activities.js';
 import { movements } from '../../support/payments.js';
@@ -45,6 +47,18 @@ describe('what the server is told of a call', () => {
     for (const { activityTaskScheduledEventAttributes: call } of events ?? [])
       (found[call?.activityType?.name ?? ''] ??= []).push(call?.priority?.priorityKey);
     return found;
+  }
+
+  async function inputsOf(workflowId: string, activity: string): Promise<unknown[]> {
+    const { events } = await time.client.workflow.getHandle(workflowId).fetchHistory();
+    const calls = (events ?? []).map(({ activityTaskScheduledEventAttributes: call }) => call);
+    const of = calls.filter((call) => call?.activityType?.name === activity);
+    const { loadedDataConverter } = time.client.options;
+    return await Promise.all(
+      of.map(
+        async (call) => (await decodeArrayFromPayloads(loadedDataConverter, call?.input?.payloads as Payload[]))[0],
+      ),
+    );
   }
 
   test('a charge that a buyer waits for goes before a command and the reads that it needs, and polls go last', async () => {
@@ -95,6 +109,9 @@ describe('what the server is told of a call', () => {
     const found = await priorities(hold.workflowId);
     expect(found['createCapture']).toEqual([is]);
     expect(found['getPayment']?.at(-1)).toBe(is);
+    const [call] = await inputsOf(hold.workflowId, 'createCapture');
+    const { urgentFrom = 0 } = call as { urgentFrom?: number };
+    expect(Math.abs(urgentFrom - (hold.startedAt + DAY - HOUR))).toBeLessThan(MINUTE);
   });
 
   test('a void that no caller waits for goes after what somebody waits for', async () => {
