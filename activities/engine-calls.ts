@@ -4,6 +4,7 @@ import type { EarlierResult } from '../src/contract/activities.js';
 import type { DeliverEventCall } from '../src/contract/activity-calls.js';
 import type { EnginePort } from '../src/contract/engine-port.js';
 import { FAILURE_TYPES, paymentActionsWorkflowId, WIRE_DETAILS } from '../src/contract/names.js';
+import type { TransactionEvent } from '../src/contract/messages.js';
 import type { EventDelivery } from '../src/contract/parked-event.js';
 import { IN_CLEAR, isUndecodable } from '../src/contract/payload-marks.js';
 import type { ActionRecord, PaymentActionsResult, PaymentCreator } from '../src/contract/payment-actions.js';
@@ -79,15 +80,21 @@ export async function findEarlierActions({ engine }: ActivityDeps): Promise<Paym
   const { result, ofLatestRun } = await engine.latestResult(workflowId, runId);
   requireReadable(result, 'The result');
   const earlier = result as PaymentActionsResult | undefined;
-  await noteNews(engine, workflowId.slice(paymentActionsWorkflowId('').length), earlier?.actions ?? []);
+  const { actions = [] } = earlier ?? {};
+  for (const event of await newsOf(engine, workflowId.slice(paymentActionsWorkflowId('').length), actions))
+    markTold(actions, event);
   if (ofLatestRun) return earlier;
   return { status: 'idle', paymentId: '', actions: [], ...earlier, incomplete: true };
 }
 
-/** What signed events have told of these commands since: while no run was open, they were parked. */
-async function noteNews(engine: EnginePort, paymentId: string, actions: readonly ActionRecord[]): Promise<void> {
-  if (!actions.some(({ outcome }) => outcome.transactionId !== undefined && outcome.status !== 'succeeded')) return;
-  for (const event of await engine.parkedEvents(paymentId)) if (event.paymentId === paymentId) markTold(actions, event);
+/** Events that may tell of these commands: what came while no run was open was parked. */
+async function newsOf(
+  engine: EnginePort,
+  paymentId: string,
+  actions: readonly ActionRecord[],
+): Promise<TransactionEvent[]> {
+  if (!actions.some(({ outcome }) => outcome.transactionId !== undefined && outcome.status !== 'succeeded')) return [];
+  return (await engine.parkedEvents(paymentId)).filter((event) => event.paymentId === paymentId);
 }
 
 /** Returns what the flow that created the payment did on command. Throws like {@link findEarlierActions}. */
@@ -97,8 +104,15 @@ export async function findCreator({ engine }: ActivityDeps, workflowId: string):
   requireReadable(result, 'The result');
   const made = madeByFlow(workflowType, result);
   const { actions = [], paymentId } = (result ?? {}) as { actions?: ActionRecord[]; paymentId?: string };
-  if (paymentId !== undefined) await noteNews(engine, paymentId, actions);
-  return { open: false, actions, ...(made !== undefined && { made }), ...(!ofLatestRun && { lost: true }) };
+  const told = paymentId === undefined ? [] : await newsOf(engine, paymentId, actions);
+  const contradicting = told.filter((event) => markTold(structuredClone(actions), event).length > 0);
+  return {
+    open: false,
+    actions,
+    ...(contradicting.length > 0 && { told: contradicting }),
+    ...(made !== undefined && { made }),
+    ...(!ofLatestRun && { lost: true }),
+  };
 }
 
 /**

@@ -60,14 +60,14 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
     // The next command opens another run, which can take more.
     if (!notes.closing && flow.commands.size >= MANY_COMMANDS) close(flow, notes);
     // An event may be about a command that is still queued, so the queue goes first.
-    if (flow.queue.length === 0) await placeEvents(flow);
+    if (flow.queue.length === 0) await placeEvents(flow, notes.creator);
     if (flow.queue.length === 0) await followDispute(flow, notes.creator);
     const next = await nextOrClosing(flow, notes);
     if (next === 'closing') {
       // Waiting callers are answered first and merchants told, and a command may come meanwhile.
       await untilAnswered(flow);
       if (flow.queue.length === 0 && flow.inbox.length === 0) break;
-    } else if ('message' in next) handle(flow, next.message);
+    } else if ('message' in next) handle(flow, notes.creator, next.message);
     else if ('command' in next) {
       const { command } = next;
       // A run made by a reset accepts these (see `command-handlers.ts`); unanswered, they would keep this run open.
@@ -83,6 +83,7 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
     status: 'idle',
     paymentId: input.paymentId,
     actions: flow.actions.slice(-KEPT_ACTIONS),
+    ...((notes.creator.told ?? []).length > 0 && { toldOfCreator: notes.creator.told }),
     ...(flow.dispute !== undefined && { disputed: shownDispute(flow.dispute) }),
     ...(refused.length > 0 && { refusedLists: Object.fromEntries(refused) }),
   };
@@ -108,10 +109,10 @@ async function nextOrClosing(flow: FlowState, notes: Notes) {
   return 'elapsed' in next && !keepsSigned(flow) && Date.now() >= until ? 'closing' : next;
 }
 
-function handle(flow: FlowState, message: Message): void {
+function handle(flow: FlowState, creator: Creator, message: Message): void {
   if (message.kind === 'settle') message.command.answer = { refusal: 'nothing is under way' };
   else if (message.kind === 'event') ignore(flow, 'nothingIsUnderWay');
-  else lookAgain(flow, message.seen);
+  else lookAgain(flow, creator, message.seen);
 }
 
 /** Executes one command. Closes a run that proves unfit for the payment. */

@@ -9,8 +9,11 @@ import { LATER_ENTRY_MODES } from './payment-input.js';
 import type { TransactionKind } from './records.js';
 import type { FinalRiskOutcome, RiskOutcome } from './risk.js';
 import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
-import { type PaymentStatus, TRANSACTION_STATUSES, type WaitingFor, RISK_DECISIONS } from './statuses.js';
+import { type PaymentStatus, type WaitingFor, RISK_DECISIONS } from './statuses.js';
 import type { SubscriptionView } from './subscription-commands.js';
+import type { TransactionEvent } from './transaction-event.js';
+
+export { type TransactionEvent, transactionEventSchema } from './transaction-event.js';
 
 /** Final outcomes of all payment flows, and all answers including those before the end. */
 export type FinalOutcome = FinalChargeOutcome | FinalAuthorizeOutcome | FinalRiskOutcome | FinalStoreCardOutcome;
@@ -61,42 +64,6 @@ export type SettleManually = InputOf<typeof settleManuallySchema>;
 /** Argument of update `retryNow`: ends a wait for a poll or retry, but never sends a POST after the window. */
 export const retryNowSchema = new SharedSchema(z.strictObject(commandFields));
 export type RetryNow = InputOf<typeof retryNowSchema>;
-
-/**
- * Payload of signal `transactionEvent`: the signed fields of a verified webhook. It has no payment data that the
- * signature doesn't cover. A field missing in the event is undefined.
- */
-export const transactionEventSchema = new SharedSchema(
-  z.strictObject({
-    /** SHA-256 (hex) of the signed text; also the signal's request id. */
-    hash: z.string().min(1),
-    /** The body's `id`, under which the service shows the event. For people only; the hash identifies repeats. */
-    eventId: z.string().optional(),
-    eventType: z.string().min(1),
-    /** `data.created` of the envelope, unchanged. */
-    created: z.string(),
-    businessUnit: z.string().min(1),
-    paymentId: z.string().min(1),
-    transactionId: z.string().optional(),
-    status: z.enum(TRANSACTION_STATUSES).optional(),
-    /** It has a status that nobody knows, so that `status` is missing: the transaction must be read. */
-    unknownStatus: z.literal(true).optional(),
-    category: z.string().optional(),
-    subCategory: z.string().optional(),
-    responseCode: z.string().optional(),
-    reconciliationId: z.string().optional(),
-    amount: amountSchema.zod.optional(),
-    currency: z.string().optional(),
-    /**
-     * true if the signed text has exactly 13 commas, so that no value can have moved to another field. If false, the
-     * event only triggers a read.
-     */
-    trusted: z.boolean(),
-    /** W3C Trace Context of the webhook handler's span, if it records traces. Not signed. */
-    traceparent: z.string().max(64).optional(),
-  }),
-);
-export type TransactionEvent = OutputOf<typeof transactionEventSchema>;
 
 /** Answer of query `status`, and of `status` in the client and the operator's CLI. Times are ISO 8601 UTC. */
 export interface FlowStatus {

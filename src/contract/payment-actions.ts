@@ -4,6 +4,7 @@ import { businessUnitSchema, currencySchema, uuidSchema } from './fields.js';
 import type { FinalStepOutcome } from './outcome.js';
 import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
 import type { TransactionRecord } from './records.js';
+import type { TransactionEvent } from './transaction-event.js';
 
 /**
  * Input of workflow `paymentActions`, whose id is `payment-actions-<paymentId>`: executes commands on a payment after
@@ -71,10 +72,24 @@ export interface PaymentActionsResult {
    * needn't wait 15 minutes again. Otherwise a rare caller would never be told that the service refuses the lists.
    */
   refusedLists?: Readonly<Record<string, { times: number; firstAt: number; lastAt: number; bySetting: boolean }>>;
+  /** For the runs that follow. */
+  [TOLD_OF_CREATOR]?: ToldOfCreator[];
   /** The payment is disputed: told once, whatever runs follow. */
   disputed?: Dispute;
   /** Set on reading: a later run has ended without a result. */
   incomplete?: true;
+}
+
+/** Field of a result that names transactions of another flow: its own flow does not know them. */
+export const TOLD_OF_CREATOR = 'toldOfCreator';
+
+/** The last signed event of a transaction of the creating flow that contradicts how that flow has ended, or takes that back. */
+export interface ToldOfCreator {
+  event: TransactionEvent;
+  /** It says what was answered, and another one before it did not. */
+  agrees?: true;
+  /** A person has looked. */
+  seen?: true;
 }
 
 /** Transactions of one payment, as known to the flow that created them. */
@@ -97,6 +112,8 @@ export interface PaymentCreator {
   actions: ActionRecord[];
   /** What the flow did to the payment, for services without lists; undefined if its result doesn't say. */
   made?: MadeTransactions;
+  /** Signed events that contradict what these commands were answered, and wait for a person. */
+  told?: TransactionEvent[];
   /** Its latest run has no result: it was terminated or is no longer kept. Some of its commands may be unknown. */
   lost?: true;
 }

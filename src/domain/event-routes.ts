@@ -2,6 +2,7 @@ import type { EventPort, EndedFlow } from '../contract/engine-port.js';
 import type { TransactionEvent } from '../contract/messages.js';
 import { paymentActionsWorkflowId, paymentWorkflowId, resolveWorkflowId } from '../contract/names.js';
 import type { EventDelivery } from '../contract/parked-event.js';
+import { TOLD_OF_CREATOR } from '../contract/payment-actions.js';
 import type { TransactionStatus } from '../contract/statuses.js';
 import { resourceOf } from './settling.js';
 
@@ -251,7 +252,7 @@ function collect(value: unknown, named: Named, depth: number): void {
     named.set(transactionId, { status: statusOf(status, by), ...(!isDecided && { amount, currency }) });
   if (typeof authorizationId === 'string') named.set(authorizationId, { status: 'Succeed' });
   if (typeof analysisId === 'string') named.set(analysisId, { status: 'any' });
-  for (const part of Object.values(value)) collect(part, named, depth + 1);
+  for (const [name, part] of Object.entries(value)) if (name !== TOLD_OF_CREATOR) collect(part, named, depth + 1);
 }
 
 function statusOf(status: unknown, by: unknown): TransactionStatus | 'any' {

@@ -4,7 +4,7 @@ import { classifyLateEvent } from './event-routes.js';
 
 /**
  * Marks the command whose answer a signed event contradicts. A later event that says what was answered takes the mark back.
- * @returns the commands that are marked anew
+ * @returns the commands that are marked anew, or again after a person had seen it
  */
 export function markTold(actions: readonly ActionRecord[], event: TransactionEvent): ActionRecord[] {
   const { transactionId, status, trusted, created } = event;
@@ -18,10 +18,11 @@ export function markTold(actions: readonly ActionRecord[], event: TransactionEve
     }
     return [];
   }
-  const marked = ofIt.filter(({ told }) => told?.status !== status);
+  const marked: ActionRecord[] = [];
   for (const action of ofIt) {
-    const { told } = action;
+    const { told, toldSeen } = action;
     if (told?.status === status && !isLater(created, told.created)) continue;
+    if (told?.status !== status || toldSeen === true) marked.push(action);
     action.told = { status, created };
     // A person has seen what was said before.
     delete action.toldSeen;
@@ -30,6 +31,6 @@ export function markTold(actions: readonly ActionRecord[], event: TransactionEve
 }
 
 /** Events may come twice and out of order. What can't be compared is not later. */
-function isLater(created: string, than: string): boolean {
+export function isLater(created: string, than: string): boolean {
   return Date.parse(created) > Date.parse(than);
 }

@@ -91,6 +91,11 @@ describe('an event of a transaction that an ended flow names', () => {
 });
 
 describe('an event that no ended flow can vouch for', () => {
+  test('since it only remembers it for another flow', () => {
+    const result = { status: 'idle', paymentId: 'pay-1', actions: [], toldOfCreator: [{ event: EVENT, seen: true }] };
+    expect(classifyLateEvent(EVENT, { paymentId: EVENT.paymentId, result })).toBe('unknown');
+  });
+
   test.each<[string, TransactionEvent, EndedFlow]>([
     ['of another transaction', { ...EVENT, transactionId: 'txn-9' }, charged],
     ['of another payment', { ...EVENT, paymentId: 'pay-9' }, charged],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Finding, findingWorkflowId, type FlowFacts } from '../../src/contract/reconcile.js';
+import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import { TRANSACTION_KINDS } from '../../src/contract/records.js';
 import type { Row } from '../../src/domain/reconcile/match.js';
 import { reconcileStatement } from '../../src/domain/reconcile/reconcile.js';
@@ -103,6 +104,11 @@ describe('one chargeback is one finding', () => {
     ],
   ])('%s', async (_what, lines) => {
     expect(await idsOf(...lines)).toHaveLength(1);
+  });
+
+  test('also where the flow of the payment follows a transaction of others, whose kind it does not tell', async () => {
+    const follows = flow({ type: WORKFLOW_TYPES.resolvePending });
+    expect(await disputesOf([OWN, OWN], {}, [follows])).toHaveLength(1);
   });
 
   test('of two that pend and one of them that is booked, the other is another one', async () => {

@@ -7,6 +7,9 @@ import { reconcileStatement } from '../../src/domain/reconcile/reconcile.js';
 import { action, DAY, flow, NOW, portOf, row, THEN } from './in-memory-port.js';
 import { actions, auth, capture, found, hold, type More, open, refund } from './found.js';
 
+const DECLINED = { ...action('capture', 'cap-1', 500), outcome: { status: 'declined', transactionId: 'cap-1' } };
+const TOLD = { event: { transactionId: 'cap-1', status: 'Succeed', trusted: true } };
+
 describe('every difference is found, by its kind', () => {
   test.each<[string, string[], Row[], FlowFacts[], More?]>([
     ['money of no flow', ['moneyWithoutFlow tx-1'], [row()], []],
@@ -32,6 +35,15 @@ describe('every difference is found, by its kind', () => {
       [{ ...flow({ status: 'refused' }), result: undefined }],
     ],
     ['a refund by hand', ['moneyWithoutFlow ref-9'], [row(), refund('ref-9', 500)], [flow()]],
+    [
+      'money that an event has told the later commands of, whose own flow says that it was declined',
+      ['moneyTwice cap-1'],
+      [auth(), capture('cap-1', 500), capture('cap-2', 500)],
+      [
+        hold({ status: 'captured', transactionId: 'cap-2', capturedAmount: 500, actions: [DECLINED] }),
+        actions([], { result: { status: 'idle', paymentId: 'pay-1', actions: [], toldOfCreator: [TOLD] } }),
+      ],
+    ],
     [
       'a refund by hand beside open commands',
       ['moneyWithoutFlow ref-9'],

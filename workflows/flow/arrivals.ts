@@ -1,4 +1,6 @@
-import type { Arrivals, FlowState } from './state.js';
+import type { FlowState } from './state.js';
+
+type Arrivals = FlowState['arrivals'];
 
 /**
  * Changes what wakes the main loop, once all messages of the task are in: first what its signals change, then its

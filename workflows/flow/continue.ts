@@ -64,6 +64,8 @@ export const NOT_CARRIED = [
   'inLocalTry',
   'slowAnswerAt',
   'handingOver',
+  // Each command notes them anew.
+  'creatorsActions',
 ] as const satisfies readonly (keyof FlowState)[];
 
 const REFERENCE = '$command';

@@ -22,9 +22,6 @@ import type { HoldTerms, Retries } from '../../src/domain/hold.js';
 import type { RefusedReads } from '../../src/domain/absence.js';
 import type { EarlierRuns } from '../../src/domain/sent-before.js';
 
-/** What the messages of the present task change, in order of arrival. */
-export type Arrivals = Readonly<Record<'signal' | 'update', (() => void)[]>>;
-
 /** A message to the main loop; handlers only queue it. `seen`: the reason for the operator at that time. */
 export type Message =
   | { kind: 'event'; event: TransactionEvent }
@@ -240,8 +237,8 @@ export interface FlowState extends Run, Continuing, Guarded {
   slowAnswerAt?: number;
   readonly requestIds: string[];
   readonly inbox: Message[];
-  /** Messages of the present task that wait for the others (see `arrivals.ts`). */
-  readonly arrivals: Arrivals;
+  /** What the messages of the present task change, in order of arrival, once all are in (see `arrivals.ts`). */
+  readonly arrivals: Readonly<Record<'signal' | 'update', (() => void)[]>>;
   /** Events that settle the operation being voided: there may be no second event about it, and no read. */
   readonly aside: Message[];
   /** Events that no other flow gets, for when no command is under way (see `placeEvents`). */
@@ -253,6 +250,8 @@ export interface FlowState extends Run, Continuing, Guarded {
   readonly queue: QueuedCommand[];
   /** Executed commands, for callers that repeat one after the end. */
   readonly actions: ActionRecord[];
+  /** Those of the flow that made the payment, as they were last read. */
+  creatorsActions?: ActionRecord[];
   /** A `void` is kept: it is not known yet whether money is held (money rule 8). */
   keepsVoid: boolean;
   /** Wakes the operation under way when a `void` comes, once. */

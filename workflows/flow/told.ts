@@ -1,6 +1,6 @@
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
-import type { ActionRecord } from '../../src/contract/payment-actions.js';
+import type { ActionRecord, ToldOfCreator } from '../../src/contract/payment-actions.js';
 import { resourceOf } from '../../src/domain/settling.js';
 import { markTold } from '../../src/domain/told-otherwise.js';
 import { showLasting } from './explain.js';
@@ -31,14 +31,16 @@ export function noteCaptured(
 }
 
 /**
- * Remembers that a signed event contradicts the answer to a command of an ended payment: its sum may have moved, and counts
+ * Remembers that a signed event contradicts the answer to a command of an ended payment, whichever flow took it: its sum may have moved, and counts
  * against those that follow.
  * @returns whether one that is under way must stop
  */
 export function noteTold(flow: FlowState, event: TransactionEvent): boolean {
   if (flow.unplaced === undefined) return false;
   if (event.businessUnit !== flow.businessUnit || event.paymentId !== flow.paymentId) return false;
-  const marked = markTold(flow.actions, event).filter(({ told }) => told?.status === 'Succeed');
+  const marked = markTold([...flow.actions, ...(flow.creatorsActions ?? [])], event).filter(
+    ({ told }) => told?.status === 'Succeed',
+  );
   return marked.some(({ action }) => AGAINST[action].has(flow.kind));
 }
 
@@ -56,19 +58,26 @@ export function noteSeen({ actions }: FlowState, said: string): void {
     if (action.told !== undefined && said.includes(action.outcome.transactionId ?? '')) action.toldSeen = true;
 }
 
-/** Calls for a person who has not looked yet, in a run that takes over what the runs before were told. */
-export function showUnseen(flow: FlowState): void {
+/** Calls for a person who has not looked yet at all of it. */
+export function showUnseen(flow: FlowState, ofCreator: readonly ToldOfCreator[]): void {
   for (const { told, toldSeen, outcome } of flow.actions)
     if (told !== undefined && toldSeen !== true) addLasting(flow, sayTold(outcome.transactionId ?? '', told.status));
+  for (const { event, seen, agrees } of ofCreator)
+    if (seen !== true && agrees !== true) addLasting(flow, sayTold(event.transactionId ?? '', event.status));
 }
 
 export function sayTold(transactionId: string, status: string | undefined): string {
   return `an event calls transaction ${transactionId} ${status}, and its command was answered otherwise`;
 }
 
-/** How many commands a signed event calls `Succeed` that were answered otherwise, and that a command of this kind must count. */
-export function countTold({ actions }: FlowState, name: 'refund' | 'capture' | 'void'): number {
-  return actions.filter(({ action, told }) => told?.status === 'Succeed' && AGAINST[action].has(name)).length;
+/** Transactions that a signed event calls `Succeed`, were answered otherwise, and that a command of this kind must count. */
+export function toldAgainst(
+  { actions, creatorsActions = [] }: FlowState,
+  name: 'refund' | 'capture' | 'void',
+): string[] {
+  const unseen = [...actions, ...creatorsActions].filter(({ toldSeen }) => toldSeen !== true);
+  const told = unseen.filter(({ action, told }) => told?.status === 'Succeed' && AGAINST[action].has(name));
+  return told.flatMap(({ outcome }) => outcome.transactionId ?? []);
 }
 
 /** A capture of the present hold that was answered as failed, and that a signed event has called `Succeed`. */

@@ -1,14 +1,17 @@
 import { ActivityFailure } from '@temporalio/workflow';
 import { canonical, idempotencyKey } from '../../src/contract/idempotency.js';
 import { FAILURE_TYPES, paymentWorkflowId, referenceOfWorkflowId } from '../../src/contract/names.js';
-import type { ActionRecord, MadeTransactions } from '../../src/contract/payment-actions.js';
+import type { TransactionEvent } from '../../src/contract/messages.js';
+import type { ActionRecord, MadeTransactions, ToldOfCreator } from '../../src/contract/payment-actions.js';
 import type { TransactionRecord } from '../../src/contract/records.js';
 import { findOurs } from '../../src/domain/ownership.js';
 import type { PaymentFacts } from '../../src/domain/payment-sums.js';
 import { hasFailed } from '../../src/domain/settling.js';
+import { isLater } from '../../src/domain/told-otherwise.js';
 import { describeReuse } from '../kit/requests.js';
 import type { FlowState, MoneyCommand, Refusal } from '../flow/state.js';
-import { showUnseen } from '../flow/told.js';
+import { showLasting } from '../flow/explain.js';
+import { noteTold, showUnseen } from '../flow/told.js';
 import { engineLookup, read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 
@@ -25,6 +28,7 @@ export interface Creator {
   lost?: boolean;
   /** Transactions that, by an operator's decision, no command given now has created. */
   disowned: string[];
+  told?: ToldOfCreator[];
 }
 
 /** A payment as one read of the service shows it; our record stands in for lists that the service doesn't offer. */
@@ -42,7 +46,8 @@ export function creatorOf(paymentReference: string | undefined): Creator {
 export async function restoreActions(flow: FlowState, creator: Creator): Promise<true> {
   const earlier = decodedOrRetry(await engineLookup.findEarlierActions());
   flow.actions.push(...(earlier?.actions ?? []));
-  showUnseen(flow);
+  creator.told = [...(earlier?.toldOfCreator ?? [])];
+  showUnseen(flow, creator.told);
   Object.assign(flow.refusedLists, earlier?.refusedLists);
   if (earlier?.disputed !== undefined) flow.dispute = { ...earlier.disputed, passedOn: true };
   creator.incomplete = earlier?.incomplete === true;
@@ -50,15 +55,57 @@ export async function restoreActions(flow: FlowState, creator: Creator): Promise
 }
 
 /** Only the creating flow may act on the payment while that flow is open, also if a reset has reopened it. */
-export async function creatorsWord(creator: Creator, workflowId: string | undefined): Promise<Answer | undefined> {
+export async function creatorsWord(
+  flow: FlowState,
+  creator: Creator,
+  workflowId: string | undefined,
+): Promise<Answer | undefined> {
   if (workflowId === undefined) return undefined;
-  const { open, actions, made, lost = false } = decodedOrRetry(await engineLookup.findCreator(workflowId));
+  const { open, actions, made, told = [], lost = false } = decodedOrRetry(await engineLookup.findCreator(workflowId));
   if (open) return { refusal: `the flow that made the payment is still open; send the command to "${workflowId}"` };
   creator.workflowId = workflowId;
   creator.actions = actions;
   creator.made = made;
   creator.lost = lost;
+  // They came while no run was open.
+  const isNews = told.map((event) => keepTold(creator, event, false)).includes(true);
+  if (isNews) showUnseen(flow, creator.told ?? []);
+  if (isNews) showLasting(flow);
+  noteNews(flow, creator);
   return undefined;
+}
+
+/** No real payment has more. */
+const MOST_TOLD = 50;
+
+/**
+ * The creating flow has ended and learns nothing more: what contradicts its end counts for the commands here, until it is
+ * taken back.
+ * @returns whether it is news
+ */
+export function keepTold(creator: Creator, event: TransactionEvent, agrees: boolean): boolean {
+  const { trusted, status, transactionId, created } = event;
+  if (!trusted || status === undefined || status === 'Pending') return false;
+  const { told = [] } = creator;
+  const known = told.find((one) => one.event.transactionId === transactionId);
+  if (known === undefined ? agrees : !isLater(created, known.event.created)) return false;
+  creator.told = [...told.filter((one) => one !== known), { event, ...(agrees && { agrees }) }].slice(-MOST_TOLD);
+  return true;
+}
+
+/**
+ * Marks the commands, of this flow and of the creating one, that signed events contradict: what came before they were
+ * known, which is kept until it is placed, and what was placed.
+ */
+export function noteNews(flow: FlowState, creator: Creator): void {
+  flow.creatorsActions = creator.actions;
+  for (const { event, seen } of creator.told ?? []) {
+    noteTold(flow, event);
+    if (seen !== true) continue;
+    const ofIt = creator.actions.filter(({ outcome }) => outcome.transactionId === event.transactionId);
+    for (const action of ofIt) if (action.told?.created === event.created) action.toldSeen = true;
+  }
+  for (const { event } of flow.unplaced ?? []) noteTold(flow, event);
 }
 
 /** Answers a repeated command with the first one's result, from this run, an earlier run or the creating flow. */

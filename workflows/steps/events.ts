@@ -5,9 +5,10 @@ import { classifyLateEvent } from '../../src/domain/event-routes.js';
 import { GIVEN_UP_AFTER_MS, HOUR, pollDelay } from '../../src/domain/schedules.js';
 import { classifyEvent, resourceOf } from '../../src/domain/settling.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
+import { type Creator, keepTold } from './earlier-actions.js';
 import { noteSecond } from '../flow/inbox.js';
 import { addLasting } from '../flow/new-state.js';
-import { noteSeen, noteTold, sayTold } from '../flow/told.js';
+import { noteSeen, noteTold, sayTold, showUnseen } from '../flow/told.js';
 import { type FlowState, type Unplaced } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { enter, showLasting } from '../flow/explain.js';
@@ -60,14 +61,14 @@ export function revealsPayment(flow: FlowState, event: TransactionEvent): boolea
  * flow knows its transaction: someone else moves money of this payment. An event that can't be placed yet is kept and
  * looked up again.
  */
-export async function placeEvents(flow: FlowState): Promise<void> {
+export async function placeEvents(flow: FlowState, creator: Creator): Promise<void> {
   // A handler may have dropped a signed event.
   showLasting(flow);
   for (const kept of allDue(flow)) {
     // A command goes before events.
     if (flow.queue.length > 0) return;
     if (flow.unplaced?.includes(kept) !== true) continue;
-    const placed = await place(flow, kept);
+    const placed = await place(flow, creator, kept);
     if (placed === 'later') continue;
     const { unplaced = [] } = flow;
     // Handlers interleave here, so a later event about the same transaction may have replaced it.
@@ -106,14 +107,17 @@ export function lookNow({ unplaced = [], disputeSeen }: FlowState): void {
  * For `retryNow`, which also confirms what an operator has seen.
  * @param seen the reason for the operator at the time of `retryNow`
  */
-export function lookAgain(flow: FlowState, seen: string | undefined): void {
+export function lookAgain(flow: FlowState, { told = [] }: Creator, seen: string | undefined): void {
   const isSeen = seen !== undefined && seen === flow.lasting;
   if (!isSeen && nextLookAt(flow) === undefined) ignore(flow, 'nothingToRetry');
   lookNow(flow);
   if (!isSeen) return;
   noteSeen(flow, seen);
+  for (const one of told) if (seen.includes(one.event.transactionId ?? '')) one.seen = true;
   flow.lasting = undefined;
-  enter(flow, { needsOperator: null });
+  // A text names but so many.
+  showUnseen(flow, told);
+  enter(flow, { needsOperator: flow.lasting ?? null });
   publish(flow);
 }
 
@@ -126,7 +130,11 @@ function allDue({ unplaced = [] }: FlowState): Unplaced[] {
 }
 
 /** `why`: an operator must look. */
-async function place(flow: FlowState, kept: Unplaced): Promise<{ why: string } | 'later' | undefined> {
+async function place(
+  flow: FlowState,
+  creator: Creator,
+  kept: Unplaced,
+): Promise<{ why: string } | 'later' | undefined> {
   const { event } = kept;
   const { transactionId, status, trusted } = event;
   if (event.businessUnit !== flow.businessUnit || event.paymentId !== flow.paymentId) return undefined;
@@ -138,6 +146,7 @@ async function place(flow: FlowState, kept: Unplaced): Promise<{ why: string } |
     return contradicts ? { why: sayTold(transactionId, status) } : undefined;
   }
   const delivery = await handOn(flow, event);
+  if (delivery.result === 'late') keepTold(creator, event, true);
   if (delivery.result !== 'unclaimed') return undefined;
   if (delivery.reason === 'lookUpFailed') {
     if (askAgain(kept)) return 'later';
@@ -146,6 +155,7 @@ async function place(flow: FlowState, kept: Unplaced): Promise<{ why: string } |
       return undefined;
     }
   }
+  if (delivery.reason === 'contradictsResult' || delivery.reason === 'lookUpFailed') keepTold(creator, event, false);
   const named = `an event calls ${resourceOf(event.eventType) ?? 'transaction'} ${transactionId} ${status ?? 'changed'}`;
   const why = `${named}, which no command here has made; ${WHY[delivery.reason](delivery.workflowId ?? 'its flow')}`;
   return { why };

@@ -10,6 +10,7 @@ import {
   alreadyDone,
   type Creator,
   creatorsWord,
+  noteNews,
   madeBefore,
   othersOf,
   ownIds,
@@ -26,7 +27,7 @@ import { listVoids, type PlanVoid } from './void-pending.js';
  */
 export function planLateVoid(flow: FlowState, creator: Creator, beside: string | undefined): PlanVoid {
   return async (command) => {
-    const open = await creatorsWord(creator, creator.workflowId);
+    const open = await creatorsWord(flow, creator, creator.workflowId);
     const answer = alreadyDone(flow, creator, command);
     if (answer !== undefined) return { answer };
     const sequence = commandSequence(command.commandId);
@@ -104,6 +105,7 @@ export async function whyRefused(
 ): Promise<string | undefined> {
   const facts = await readFacts(flow, creator);
   const isRead = !('refusal' in facts || 'unreadable' in facts);
+  noteNews(flow, creator);
   const captured = isRead ? sumsOf(facts, actionsOf(flow, creator)).capturedAtMost : before;
   if (captured === 0) return undefined;
   const refusal =

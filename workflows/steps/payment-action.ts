@@ -21,12 +21,12 @@ import {
   madeBefore,
   isForeignPayment,
   isOfForeignFlow,
+  noteNews,
   perhapsDone,
 } from './earlier-actions.js';
 import { type Cleared, clearOutgoing } from './clear-outgoing.js';
 import { refusesDisputed } from './follow-dispute.js';
 import { lookForVoids, otherCapture, planLateVoid, whyRefused } from './late-voids.js';
-import { noteTold } from '../flow/told.js';
 import { operationOf, type Plan, planOf, untilToldWhose } from './planned-action.js';
 import { settle, type Voids } from './settle.js';
 import { endOfVoids, noPendingVoids, pendingVoids } from './void-pending.js';
@@ -60,6 +60,7 @@ async function acted(flow: FlowState, creator: Creator, command: MoneyCommand): 
     'act',
     (): Acting => ({}),
     async (notes) => {
+      noteNews(flow, creator);
       const prepared = await cleared(flow, creator, command, notes);
       if ('answer' in prepared) return prepared;
       const sequence = commandSequence(command.commandId);
@@ -189,7 +190,7 @@ async function prepare(
   notes: Acting,
 ): Promise<Acted | Plan | Made> {
   const { commandId, name, request } = command;
-  const open = await creatorsWord(creator, creator.workflowId);
+  const open = await creatorsWord(flow, creator, creator.workflowId);
   const answered = open ?? alreadyDone(flow, creator, command);
   const unfit = await isForeignPayment(flow, creator, answered !== undefined);
   if (unfit !== undefined) return { answer: unfit, unfit: true };
@@ -204,12 +205,11 @@ async function prepare(
   const another = creator.made && isOfForeignFlow(flow, creator, read.holdfastWorkflowId);
   if (another !== undefined) return { answer: another, unfit: true };
   if (read.holdfastWorkflowId !== creator.workflowId) {
-    const late = (await creatorsWord(creator, read.holdfastWorkflowId)) ?? alreadyDone(flow, creator, command);
+    const late = (await creatorsWord(flow, creator, read.holdfastWorkflowId)) ?? alreadyDone(flow, creator, command);
     if (late !== undefined) return { answer: late };
   }
   const facts = countMade(flow, creator, read);
-  // What came before the commands of earlier runs were known.
-  for (const { event } of flow.unplaced ?? []) noteTold(flow, event);
+  noteNews(flow, creator);
   const actions = actionsOf(flow, creator);
   const sequence = commandSequence(commandId);
   const asked = 'amount' in request ? request.amount : undefined;

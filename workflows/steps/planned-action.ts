@@ -5,7 +5,7 @@ import { postUntil } from '../../src/domain/schedules.js';
 import { resumable } from '../flow/continue.js';
 import { nextMessageEver } from '../flow/inbox.js';
 import { type FlowState, type MoneyCommand, type SettleCommand } from '../flow/state.js';
-import { countTold } from '../flow/told.js';
+import { toldAgainst } from '../flow/told.js';
 import { ignore } from '../kit/run.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
@@ -19,8 +19,8 @@ export interface Plan {
   noted: string[];
   /** Without an amount the service uses the whole. */
   sum: { amount?: number };
-  /** Commands of its kind that a signed event had called `Succeed` by then. */
-  told: number;
+  /** Transactions that a signed event had called `Succeed` by then, and that were counted. */
+  told: string[];
 }
 
 interface Checked {
@@ -40,7 +40,7 @@ export function planOf(flow: FlowState, { name, request }: MoneyCommand, checked
   const sum = asked === undefined && amount === facts.amount && isFirst ? {} : { amount };
   const key = idempotencyKey(flow.workflowId, name, sequence);
   const noted = othersOf(facts[`${name}s`], own, key, reconciliationIdOf(name, request, sequence));
-  return { sequence, own, noted, sum, told: countTold(flow, name) };
+  return { sequence, own, noted, sum, told: toldAgainst(flow, name) };
 }
 
 export function operationOf(flow: FlowState, { name, request }: MoneyCommand, plan: Plan): MoneyOperation {
@@ -54,7 +54,7 @@ export function operationOf(flow: FlowState, { name, request }: MoneyCommand, pl
     notedTransactionIds: noted,
     postUntil: postUntil(flow.stepStartedAt, false),
     // What is left to move was counted without it.
-    unwanted: () => countTold(flow, name) > told,
+    unwanted: () => toldAgainst(flow, name).some((transactionId) => !told.includes(transactionId)),
   };
   switch (name) {
     case 'void':

@@ -1,4 +1,5 @@
 import { WORKFLOW_TYPES } from '../../contract/names.js';
+import { TOLD_OF_CREATOR } from '../../contract/payment-actions.js';
 import type { FlowFacts } from '../../contract/reconcile.js';
 import type { TransactionKind } from '../../contract/records.js';
 import { madeByFlow, UNKNOWN_ID } from '../ownership.js';
@@ -197,7 +198,7 @@ function walk(value: unknown, named: Set<string>, doubts: Set<Doubt>): void {
   if (confirmed === false) doubts.add('unconfirmed');
   if (knownBy === 'operator') doubts.add('operator');
   if (despiteVoid !== undefined) doubts.add('contradicted');
-  for (const part of Object.values(value)) walk(part, named, doubts);
+  for (const [name, part] of Object.entries(value)) if (name !== TOLD_OF_CREATOR) walk(part, named, doubts);
 }
 
 /** An operator may have said of a transaction with an id that it was not executed: the service may know better. */

@@ -6,7 +6,8 @@ import { idsOf } from './match.js';
 import { iso } from './sentences.js';
 import type { Chargeback, ReconcilableStatement } from './statement-rows.js';
 
-const TAKES: ReadonlySet<string | undefined> = new Set(['charge', 'authorization', 'capture']);
+/** A flow that follows a transaction of others does not tell its kind. */
+const TAKES: ReadonlySet<string | undefined> = new Set(['charge', 'authorization', 'capture', undefined]);
 
 /** A chargeback with the flow whose payment it is of, if one of ours has made it. */
 interface Disputed extends Chargeback {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createEventSink } from '../../../src/client/event-sink.js';
-import { ledgerRows, beginActions, type VirtualFlow } from '../../support/virtual-flows.js';
+import { beginActions, ledgerRows, type VirtualFlow } from '../../support/virtual-flows.js';
 import type { PaymentActionsResult } from '../../../src/contract/payment-actions.js';
 import {
   answers,
@@ -144,6 +144,21 @@ describe('a signed event that calls a refund Succeed which was answered as decli
     expect(await refunds()).toEqual(['refund Failed 2000 USD']);
   });
 
+  test('stops the next one also where it is said again after a person had seen it', async () => {
+    const { actions, path, succeeds, refunds } = await declinedRefund();
+    await succeeds();
+    await time.holdfast.retryNow({ workflowId: actions.workflowId }, OPERATOR);
+    const { id } = await time.sandbox.addFault(answers(503, 'POST', path));
+    await actions.command('refund', ALL);
+    await pass(HOUR / 6);
+    await succeeds(actions, true, '2026-11-25T13:00:00Z');
+    await pass(HOUR / 60);
+    await time.sandbox.removeFault(id);
+    await pass(4 * HOUR);
+    expect(await refunds()).toEqual(['refund Failed 2000 USD']);
+    expect(await actions.ask('refund', ALL)).toMatchObject({ status: 'notExecuted' });
+  });
+
   test('calls a person in the next run as well, who can say there that it has been seen, and of nothing else', async () => {
     const { actions, input, succeeds, refunds, transactionId } = await declinedRefund();
     await succeeds();
@@ -154,6 +169,21 @@ describe('a signed event that calls a refund Succeed which was answered as decli
     await time.holdfast.retryNow({ workflowId: actions.workflowId }, OPERATOR);
     expect(await again.ask('refund', { ...ALL, commandId: 'three' })).toMatchObject({ status: 'succeeded' });
     expect(await refunds()).toEqual(['refund Failed 2000 USD', 'refund Succeed 6000 USD']);
+  });
+
+  test('and of more of them than a text can name are told one after the other, until a person has seen them all', async () => {
+    const { actions, path } = await declinedRefund();
+    const { id } = await time.sandbox.addFault(declined(path));
+    for (let n = 0; n < 12; n += 1) {
+      const { transactionId } = await actions.ask('refund', { commandId: `more-${n}`, amount: 100 });
+      await actions.event({ eventType: 'payment.refund.update', transactionId, status: 'Succeed', created: CREATED });
+    }
+    await time.sandbox.removeFault(id);
+    let looks = 0;
+    for (; (await actions.status()).needsOperator && looks < 10; looks += 1)
+      await time.holdfast.retryNow({ workflowId: actions.workflowId }, OPERATOR);
+    expect(looks).toBeGreaterThan(1);
+    expect(await actions.ask('refund', { ...ALL, commandId: 'all' })).toMatchObject({ status: 'succeeded' });
   });
 
   test('does nothing of the kind if it is unsigned', async () => {
