@@ -122,8 +122,8 @@ export const ANSWER_FAULTS = [
     rule: 'money rule 5',
     promise: 'Retry-After counts seconds: what a 429 asks for is honoured.',
     file: 'src/provider/http/answers.ts',
-    from: 'return Number(value) * 1000;',
-    to: 'return Number(value);',
+    from: 'Math.min(Number(value) * 1000, LONGEST_RETRY_AFTER_MS)',
+    to: 'Math.min(Number(value), LONGEST_RETRY_AFTER_MS)',
     tests: ['test/provider/retry-after.test.ts'],
   },
   {

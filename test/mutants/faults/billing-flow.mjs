@@ -95,8 +95,8 @@ export const BILLING_FLOW_FAULTS = [
     rule: 'billing',
     promise: 'A retry that an outage has made late does not leave beside the bill of the next period.',
     file: 'workflows/billing/collect-bill.ts',
-    from: "return now >= endsAt && missedPolicyOf(flow) !== 'billAll';",
-    to: "return now > endsAt + 86_400_000 && missedPolicyOf(flow) !== 'billAll';",
+    from: '(now >= open.endsAt && isLast)',
+    to: '(now >= open.endsAt + 86_400_000 && isLast)',
     tests: ['test/simulation/rules/billing.test.ts'],
   },
   {
@@ -122,8 +122,8 @@ export const BILLING_FLOW_FAULTS = [
     rule: 'billing',
     promise: 'A subscription that was reset does not end before the payment that the run before has started.',
     file: 'workflows/billing/bill-in-this-run.ts',
-    from: '  await followUnknown(flow);\n',
-    to: '',
+    from: '  takeNoMore(flow, reason);\n  await followUnknown(flow);\n',
+    to: '  takeNoMore(flow, reason);\n',
     tests: ['test/simulation/rules/billing-resets.test.ts'],
   },
   {
@@ -167,8 +167,8 @@ export const BILLING_FLOW_FAULTS = [
     rule: 'billing commands',
     promise: 'A resume bills none of the periods of the pause unless that is asked for.',
     file: 'workflows/billing/execute-command.ts',
-    from: "flow.resumeWith = missedPeriods ?? (flow.resumeWith === 'billAll' ? 'billAll' : 'skip');",
-    to: "flow.resumeWith = 'billAll';",
+    from: "missedPeriods ?? (isLeft ? 'billAll' : 'skip')",
+    to: "'billAll'",
     tests: ['test/simulation/rules/billing.test.ts'],
   },
   {
@@ -194,8 +194,8 @@ export const BILLING_FLOW_FAULTS = [
     rule: 'billing commands',
     promise: 'A subscription that is cancelled at the end of its period opens no bill of the next.',
     file: 'workflows/billing/bill-in-this-run.ts',
-    from: ' && flow.cancelAtPeriodEnd !== true;\n  if (isAsPlanned',
-    to: ';\n  if (isAsPlanned',
+    from: ' && !flow.isCancelled() && flow.cancelAtPeriodEnd !== true;',
+    to: ' && !flow.isCancelled();',
     tests: ['test/simulation/rules/costs.test.ts'],
   },
   {

@@ -113,8 +113,8 @@ export const BILLING_FAULTS = [
     rule: 'dunning',
     promise: 'A decline that the business unit calls hard is never tried again with the same card.',
     file: 'workflows/flow/outcomes.ts',
-    from: 'retryableBy(category, record.subCategory, isConsent(flow), flow.declines)',
-    to: 'retryableBy(category, record.subCategory, isConsent(flow))',
+    from: 'retryableBy(category, subCategory, isConsent(flow), flow.declines)',
+    to: 'retryableBy(category, subCategory, isConsent(flow))',
     tests: ['test/simulation/rules/declines-of-a-unit.test.ts'],
   },
   {

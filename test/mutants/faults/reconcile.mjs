@@ -32,8 +32,8 @@ export const RECONCILE_FAULTS = [
     rule: 'reconcile',
     promise: 'Somebody who has acknowledged one sum of a transaction has not acknowledged another one.',
     file: 'src/contract/reconcile.ts',
-    from: "kind === 'otherAmount' && shown !== undefined",
-    to: "kind === 'otherAmount' && shown === undefined",
+    from: 'isOfSum && shown !== undefined',
+    to: 'isOfSum && shown === undefined',
     tests: ['test/reconcile/told-rightly.test.ts'],
   },
   {

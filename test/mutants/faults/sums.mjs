@@ -32,8 +32,8 @@ export const SUM_FAULTS = [
     rule: 'sums',
     promise: 'A refund whose failure nobody confirmed counts as spent.',
     file: 'src/domain/payment-sums.ts',
-    from: "return outcome.status === 'succeeded' || (outcome.status === 'declined' && !outcome.confirmed);",
-    to: "return outcome.status === 'succeeded';",
+    from: " || (outcome.status === 'declined' && !outcome.confirmed) || isToldMoved(done)",
+    to: ' || isToldMoved(done)',
     tests: ['test/domain/payment-sums.test.ts'],
   },
   {
@@ -173,6 +173,26 @@ export const SUM_FAULTS = [
     tests: ['test/simulation/rules/lagging-lists.test.ts'],
   },
   {
+    name: 'capture-of-the-creating-flow-forgotten',
+    rule: 'sums',
+    promise:
+      'A capture of the flow that made the payment counts once a signed event calls it Succeed, whatever was answered.',
+    file: 'workflows/steps/events.ts',
+    from: "if (delivery.reason === 'contradictsResult' || delivery",
+    to: 'if (delivery',
+    tests: ['test/simulation/rules/late-news-of-the-creating-flow.test.ts'],
+  },
+  {
+    name: 'capture-goes-on-beside-one-of-the-creating-flow',
+    rule: 'sums',
+    promise:
+      'A capture that waits is not sent once a signed event calls one of the flow that made the payment Succeed.',
+    file: 'workflows/flow/told.ts',
+    from: 'markTold([...flow.actions, ...(flow.creatorsActions ?? [])], event)',
+    to: 'markTold(flow.actions, event)',
+    tests: ['test/simulation/rules/late-news-of-the-creating-flow.test.ts'],
+  },
+  {
     name: 'told-sum-is-moved-again',
     rule: 'money rule 5',
     promise: 'What a signed event says has moved counts against what is left, whatever was answered.',
@@ -186,8 +206,8 @@ export const SUM_FAULTS = [
     rule: 'money rule 5',
     promise: 'That also holds for an event that came while no run was open, and was parked.',
     file: 'activities/engine-calls.ts',
-    from: 'if (event.paymentId === paymentId) markTold',
-    to: "if (event.paymentId === '') markTold",
+    from: '(await engine.parkedEvents(paymentId)).filter((event) => event.paymentId === paymentId)',
+    to: '[]',
     tests: ['test/simulation/rules/late-news-of-commands.test.ts'],
   },
   {

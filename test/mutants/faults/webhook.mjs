@@ -195,8 +195,8 @@ export const WEBHOOK_FAULTS = [
     rule: 'webhook routing',
     promise: 'An event that contradicts how a flow has ended is parked for a person.',
     file: 'src/domain/event-routes.ts',
-    from: "  return known === status ? 'agrees' : 'contradicts';",
-    to: "  return known === status || status === 'Succeed' ? 'agrees' : 'contradicts';",
+    from: 'known.status === status && !isOtherSum(event, known)',
+    to: "(known.status === status || status === 'Succeed') && !isOtherSum(event, known)",
     tests: ['test/domain/late-events.test.ts', 'test/webhook/routing.test.ts'],
   },
   {
@@ -222,8 +222,8 @@ export const WEBHOOK_FAULTS = [
     rule: 'webhook routing',
     promise: 'The authorization of a hold that was voided has succeeded: its event agrees.',
     file: 'src/domain/event-routes.ts',
-    from: "if (typeof authorizationId === 'string') named.set(authorizationId, 'Succeed');",
-    to: "if (typeof authorizationId === 'string') named.set(authorizationId, statusOf(status, by));",
+    from: "named.set(authorizationId, { status: 'Succeed' })",
+    to: 'named.set(authorizationId, { status: statusOf(status, by) })',
     tests: ['test/domain/late-events.test.ts', 'test/webhook/routing.test.ts'],
   },
   {

@@ -44,7 +44,8 @@ function print({ name, rule }, words) {
   console.log(`${name} (${rule}): ${words}`);
 }
 
-function whyNot({ file, from, to, tests }) {
+/** Why a fault can not be planted in the sources as they are; undefined if it can. */
+export function whyNot({ file, from, to, tests }) {
   const path = join(rootDir, file);
   if (!existsSync(path)) return `there is no ${file}`;
   const count = readFileSync(path, 'utf8').split(from).length - 1;
