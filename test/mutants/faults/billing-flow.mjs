@@ -196,7 +196,7 @@ export const BILLING_FLOW_FAULTS = [
     file: 'workflows/billing/bill-in-this-run.ts',
     from: ' && !flow.isCancelled() && flow.cancelAtPeriodEnd !== true;',
     to: ' && !flow.isCancelled();',
-    tests: ['test/simulation/rules/costs.test.ts'],
+    tests: ['test/simulation/rules/cancels-at-period-end.test.ts'],
   },
   {
     name: 'next-run-shows-the-bill-of-the-last',

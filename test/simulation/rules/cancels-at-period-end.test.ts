@@ -9,6 +9,15 @@ const NO_FUNDS = declinedFor('insufficient_funds');
 const PENDS = { '1.1': { status: 'Pending' } } as const;
 const paidOn = (...days: number[]) => days.map((day) => `${day / 7 + 1}.1 day ${day} Succeed 6000 EUR`);
 
+test('a cancel at the end of the period opens no bill of the next', async () => {
+  const { flow, reach, tried } = await weekly();
+  await reach(1);
+  await flow.command('cancel', { when: 'periodEnd' });
+  const end = { status: 'cancelled', billedPeriods: 1, unpaidPeriods: 0, missedPeriods: 0 };
+  expect(await flow.ended()).toMatchObject(end);
+  expect(await tried()).toEqual(paidOn(0));
+});
+
 describe('a cancel at the end of the period over bills that are left', () => {
   test.each([
     ['billAll', { missedPeriods: 'billAll' }, ['2.1 day 17', '3.1 day 17'], 0],
