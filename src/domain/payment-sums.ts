@@ -1,7 +1,8 @@
 import type { ActionRecord, MadeTransactions, PaymentAction } from '../contract/payment-actions.js';
 import type { TransactionRecord } from '../contract/records.js';
+import type { TransactionEvent } from '../contract/transaction-event.js';
 import { UNKNOWN_ID } from './ownership.js';
-import { hasFailed, isFinal } from './settling.js';
+import { hasFailed, isFinal, resourceOf } from './settling.js';
 
 /** The service's data of one payment. Amounts are minor units. */
 export interface PaymentFacts {
@@ -89,6 +90,36 @@ export function withUnlisted<Facts extends PaymentFacts>(
     captures: shown(facts.captures, made.captures),
     refunds: shown(facts.refunds, made.refunds),
   };
+}
+
+/** What a signed event tells of a transaction. */
+type Told = Pick<TransactionEvent, 'eventType' | 'transactionId' | 'amount'>;
+
+/**
+ * Adds what signed events call `Succeed` and no answer did. It counts as pending, also where a list says that it has failed.
+ * @param actions what was done on command counts by itself
+ */
+export function withTold<Facts extends PaymentFacts>(
+  facts: Facts,
+  told: readonly Told[],
+  actions: readonly ActionRecord[],
+): Facts {
+  const onCommand = new Set(actions.map(({ outcome }) => outcome.transactionId));
+  const counted = (listed: readonly TransactionRecord[], resource: string): TransactionRecord[] => {
+    const of = told.filter(({ eventType, transactionId }) => {
+      return resourceOf(eventType) === resource && !onCommand.has(transactionId);
+    });
+    const ids = new Set(of.map(({ transactionId }) => transactionId));
+    const known = listed.map((one) =>
+      ids.has(one.transactionId) && hasFailed(one) ? { ...one, status: 'Pending' as const } : one,
+    );
+    const lacking = of.filter(({ transactionId: id }) => !listed.some(({ transactionId }) => transactionId === id));
+    const added = lacking.map(({ transactionId = UNKNOWN_ID, amount }) => {
+      return { transactionId, status: 'Pending' as const, ...(amount !== undefined && { amount }) };
+    });
+    return [...known, ...added];
+  };
+  return { ...facts, captures: counted(facts.captures, 'capture'), refunds: counted(facts.refunds, 'refund') };
 }
 
 /** One capture: what it surely captured, and what may have been refunded of it. */

@@ -37,11 +37,18 @@ export function noteCaptured(
  */
 export function noteTold(flow: FlowState, event: TransactionEvent): boolean {
   if (flow.unplaced === undefined) return false;
-  if (event.businessUnit !== flow.businessUnit || event.paymentId !== flow.paymentId) return false;
+  if (!isOfPayment(flow, event)) return false;
   const marked = markTold([...flow.actions, ...(flow.creatorsActions ?? [])], event).filter(
     ({ told }) => told?.status === 'Succeed',
   );
   return marked.some(({ action }) => AGAINST[action].has(flow.kind));
+}
+
+export function isOfPayment(
+  { businessUnit, paymentId }: FlowState,
+  event: Pick<TransactionEvent, 'businessUnit' | 'paymentId'>,
+): boolean {
+  return event.businessUnit === businessUnit && event.paymentId === paymentId;
 }
 
 /** What must not be sent any more once one of these turns out to have succeeded: a void may undo a capture. */
@@ -63,7 +70,11 @@ export function showUnseen(flow: FlowState, ofCreator: readonly ToldOfCreator[])
   for (const { told, toldSeen, outcome } of flow.actions)
     if (told !== undefined && toldSeen !== true) addLasting(flow, sayTold(outcome.transactionId ?? '', told.status));
   for (const { event, seen, agrees } of ofCreator)
-    if (seen !== true && agrees !== true) addLasting(flow, sayTold(event.transactionId ?? '', event.status));
+    if (seen !== true && agrees !== true)
+      addLasting(
+        flow,
+        `an event calls transaction ${event.transactionId ?? ''} ${event.status ?? ''}, and no answer did`,
+      );
 }
 
 export function sayTold(transactionId: string, status: string | undefined): string {

@@ -11,7 +11,7 @@ import { isLater } from '../../src/domain/told-otherwise.js';
 import { describeReuse } from '../kit/requests.js';
 import type { FlowState, MoneyCommand, Refusal } from '../flow/state.js';
 import { showLasting } from '../flow/explain.js';
-import { noteTold, showUnseen } from '../flow/told.js';
+import { isOfPayment, noteTold, showUnseen } from '../flow/told.js';
 import { engineLookup, read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 
@@ -68,7 +68,8 @@ export async function creatorsWord(
   creator.made = made;
   creator.lost = lost;
   // They came while no run was open.
-  const isNews = told.map((event) => keepTold(creator, event, false)).includes(true);
+  const ofIt = told.filter((event) => isOfPayment(flow, event));
+  const isNews = ofIt.map((event) => keepTold(creator, event, false)).includes(true);
   if (isNews) showUnseen(flow, creator.told ?? []);
   if (isNews) showLasting(flow);
   noteNews(flow, creator);
@@ -88,7 +89,8 @@ export function keepTold(creator: Creator, event: TransactionEvent, agrees: bool
   if (!trusted || status === undefined || status === 'Pending') return false;
   const { told = [] } = creator;
   const known = told.find((one) => one.event.transactionId === transactionId);
-  if (known === undefined ? agrees : !isLater(created, known.event.created)) return false;
+  // An event that takes back what comes after it is kept as well.
+  if (known === undefined ? agrees && status === 'Succeed' : !isLater(created, known.event.created)) return false;
   creator.told = [...told.filter((one) => one !== known), { event, ...(agrees && { agrees }) }].slice(-MOST_TOLD);
   return true;
 }
@@ -102,7 +104,9 @@ export function noteNews(flow: FlowState, creator: Creator): void {
   for (const { event, seen } of creator.told ?? []) {
     noteTold(flow, event);
     if (seen !== true) continue;
-    const ofIt = creator.actions.filter(({ outcome }) => outcome.transactionId === event.transactionId);
+    const ofIt = [...flow.actions, ...creator.actions].filter(
+      ({ outcome }) => outcome.transactionId === event.transactionId,
+    );
     for (const action of ofIt) if (action.told?.created === event.created) action.toldSeen = true;
   }
   for (const { event } of flow.unplaced ?? []) noteTold(flow, event);

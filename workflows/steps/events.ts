@@ -8,7 +8,7 @@ import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { type Creator, keepTold } from './earlier-actions.js';
 import { noteSecond } from '../flow/inbox.js';
 import { addLasting } from '../flow/new-state.js';
-import { noteSeen, noteTold, sayTold, showUnseen } from '../flow/told.js';
+import { isOfPayment, noteSeen, noteTold, sayTold, showUnseen } from '../flow/told.js';
 import { type FlowState, type Unplaced } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { enter, showLasting } from '../flow/explain.js';
@@ -137,11 +137,13 @@ async function place(
 ): Promise<{ why: string } | 'later' | undefined> {
   const { event } = kept;
   const { transactionId, status, trusted } = event;
-  if (event.businessUnit !== flow.businessUnit || event.paymentId !== flow.paymentId) return undefined;
+  if (!isOfPayment(flow, event)) return undefined;
   if (transactionId === undefined || transactionId === event.paymentId) return undefined;
   const isOurs = flow.actions.some(({ outcome }) => outcome.transactionId === transactionId);
   if (isOurs) {
     noteTold(flow, event);
+    // Its command has come to know of it since.
+    creator.told = (creator.told ?? []).filter((one) => one.event.transactionId !== transactionId);
     const contradicts = trusted && classifyLateEvent(event, { result: { actions: flow.actions } }) === 'contradicts';
     return contradicts ? { why: sayTold(transactionId, status) } : undefined;
   }
@@ -155,7 +157,8 @@ async function place(
       return undefined;
     }
   }
-  if (delivery.reason === 'contradictsResult' || delivery.reason === 'lookUpFailed') keepTold(creator, event, false);
+  // Nobody has answered it otherwise that is known, and yet it has moved money.
+  if (delivery.reason === 'contradictsResult' || status === 'Succeed') keepTold(creator, event, false);
   const named = `an event calls ${resourceOf(event.eventType) ?? 'transaction'} ${transactionId} ${status ?? 'changed'}`;
   const why = `${named}, which no command here has made; ${WHY[delivery.reason](delivery.workflowId ?? 'its flow')}`;
   return { why };

@@ -2,7 +2,7 @@ import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { MadeTransactions } from '../../src/contract/payment-actions.js';
 import type { TransactionRecord } from '../../src/contract/records.js';
-import { listsLag, sumsOf, withUnlisted } from '../../src/domain/payment-sums.js';
+import { listsLag, sumsOf, withTold, withUnlisted } from '../../src/domain/payment-sums.js';
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { nextMessage } from '../flow/inbox.js';
 import { type FlowState, noteDeclines, noteRequestId, type Refusal, type StepKind } from '../flow/state.js';
@@ -74,10 +74,19 @@ export async function readFacts(flow: FlowState, creator: Creator): Promise<Read
   return countMade(flow, creator, facts);
 }
 
-/** Lists lag: a void after a capture that its flow has recorded could undo it. */
+/** Lists lag: a void after a capture that its flow has recorded, or that a signed event tells of, could undo it. */
 export function countMade(flow: FlowState, creator: Creator, facts: ReadFacts): ReadFacts {
   const { made } = creator;
-  return withUnlisted(facts, made?.paymentId === flow.paymentId ? made : undefined, actionsOf(flow, creator));
+  const actions = actionsOf(flow, creator);
+  const told = (creator.told ?? []).filter(({ agrees, seen, event }) => {
+    return agrees !== true && seen !== true && event.status === 'Succeed';
+  });
+  const unlisted = withUnlisted(facts, made?.paymentId === flow.paymentId ? made : undefined, actions);
+  return withTold(
+    unlisted,
+    told.map(({ event }) => event),
+    actions,
+  );
 }
 
 async function tried<Answer>(flow: FlowState, call: () => Promise<Answer>): Promise<{ answer: Answer } | Unreadable> {

@@ -178,8 +178,17 @@ export const SUM_FAULTS = [
     promise:
       'A capture of the flow that made the payment counts once a signed event calls it Succeed, whatever was answered.',
     file: 'workflows/steps/events.ts',
-    from: "if (delivery.reason === 'contradictsResult' || delivery",
-    to: 'if (delivery',
+    from: "if (delivery.reason === 'contradictsResult' || status",
+    to: "if (delivery.reason === 'flowNotFound' && status",
+    tests: ['test/simulation/rules/late-news-of-the-creating-flow.test.ts'],
+  },
+  {
+    name: 'told-capture-of-no-command-forgotten',
+    rule: 'sums',
+    promise: 'So does one that its flow made by itself, which no command names.',
+    file: 'workflows/steps/read-facts.ts',
+    from: "agrees !== true && seen !== true && event.status === 'Succeed'",
+    to: "agrees === true && seen !== true && event.status === 'Succeed'",
     tests: ['test/simulation/rules/late-news-of-the-creating-flow.test.ts'],
   },
   {

@@ -15,7 +15,7 @@ const CREATED = '2026-11-25T11:00:00Z';
 
 /** A hold over 200.00 USD of which its own flow has captured 60.00; captures of 140.00 before were answered as declined. */
 async function heldAndDeclined(declines = 1) {
-  const faults = [{ ...declined('*/captures'), times: declines }];
+  const faults = declines === 0 ? [] : [{ ...declined('*/captures'), times: declines }];
   const hold = await beginHeld(time, { amount: 20_000 }, { faults });
   const ids: string[] = [];
   for (let n = 0; n < declines; n += 1) {
@@ -143,4 +143,83 @@ describe('a signed event that calls a capture of the flow which made the payment
     await expect(actions.ask('capture', MORE)).rejects.toMatchObject(NOTHING_LEFT);
     expect(await captures()).toEqual(BEFORE);
   });
+
+  test('counts although it was taken back while no command was known, and takes back what was parked', async () => {
+    const held = await heldAndDeclined();
+    await held.park();
+    const { actions, tells } = await opened(held);
+    await tells('Failed', '2026-11-25T12:00:00Z');
+    expect(await actions.ask('capture', MORE)).toMatchObject({ status: 'succeeded' });
+    expect(await actions.status()).toMatchObject({ needsOperator: false });
+  });
+
+  test('is nothing that calls a person where it says what was answered, though its flow could not be found for a day', async () => {
+    const { input, paymentId, tells } = await declinedByItsMaker();
+    const { id } = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+    await tells('Failed');
+    await pass(25 * HOUR);
+    await time.sandbox.removeFault(id);
+    await pass(31 * DAY);
+    const again = await beginActions(time, input);
+    await again.ask('capture', MORE);
+    expect(await again.status()).toMatchObject({ needsOperator: false });
+  });
+
+  test('does not count for another payment that was opened under its reference by mistake, and calls nobody there', async () => {
+    const [held, other] = [await heldAndDeclined(), await heldAndDeclined()];
+    await held.park();
+    const wrong = { ...other.input, paymentReference: held.input.paymentReference };
+    const actions = await beginActions(time, wrong);
+    await expect(actions.ask('capture', MORE)).rejects.toMatchObject(failsWith('StateConflict'));
+    expect((await time.client.workflow.getHandle(actions.workflowId).describe()).status.name).toBe('COMPLETED');
+    const right = await beginActions(time, other.input);
+    expect(await right.ask('capture', MORE)).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('can be seen, and taken back, where a command has come to know of it', async () => {
+    for (const then of ['seen', 'Failed'] as const) {
+      const held = await heldAndDeclined(0);
+      const first = await beginActions(time, held.input);
+      const { id: declines } = await time.sandbox.addFault({ ...declined('*/captures'), times: 1 });
+      const { transactionId = '' } = await first.ask('capture', { commandId: 'y', amount: 14_000 });
+      await time.sandbox.removeFault(declines);
+      await time.client.workflow.getHandle(first.workflowId).terminate('lost');
+      const { actions, tells, isSeen } = await opened({ ...held, transactionId });
+      const { id } = await time.sandbox.addFault(answers(503, 'GET', `/payments/${held.paymentId}`));
+      await tells('Succeed');
+      await pass(25 * HOUR);
+      await time.sandbox.removeFault(id);
+      await isSeen();
+      expect(await actions.ask('capture', { commandId: 'y', amount: 14_000 })).toMatchObject({ status: 'declined' });
+      if (then === 'Failed') {
+        await tells('Succeed', '2026-11-25T12:00:00Z');
+        await expect(actions.ask('capture', MORE)).rejects.toMatchObject(NOTHING_LEFT);
+        await tells('Failed', '2026-11-25T13:00:00Z');
+      }
+      expect(await actions.ask('capture', { ...MORE, commandId: then })).toMatchObject({ status: 'succeeded' });
+    }
+  });
+});
+
+test('a capture that its flow made by itself and took for declined counts once a signed event calls it Succeed', async () => {
+  const faults = [{ ...declined('*/captures'), times: 1 }];
+  const hold = await beginHeld(time, { amount: 20_000, captureMode: 'auto' }, { faults });
+  await hold.ask('capture', { commandId: 'first', amount: 6_000 });
+  const { paymentId = '' } = (await hold.outcome()) as { paymentId?: string };
+  const entries = await time.sandbox.ledgerOf({ paymentId });
+  const { transaction_id: transactionId } = entries.find(
+    ({ status, kind }) => kind === 'capture' && status === 'Failed',
+  )!;
+  const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: hold.reference });
+  await actions.event({
+    eventType: 'payment.capture.update',
+    transactionId,
+    status: 'Succeed',
+    created: CREATED,
+    amount: 14_000,
+  });
+  await pass(MINUTE);
+  await expect(actions.ask('capture', MORE)).rejects.toMatchObject(NOTHING_LEFT);
+  await time.holdfast.retryNow({ workflowId: actions.workflowId }, OPERATOR);
+  expect(await actions.ask('capture', { ...MORE, commandId: 'third' })).toMatchObject({ status: 'succeeded' });
 });
