@@ -105,8 +105,10 @@ export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
     const { event } = proven;
     // No flow has a use for the news that a payment was created: nothing has been done to it yet.
     if (event === undefined || event.eventType === PAYMENT_CREATED) return { result: 'unrouted' };
-    const first = proven.signed ? flows.of(event, { note: deps.remembersFlows !== false }) : undefined;
+    if (proven.signed) flows.of(event, { note: deps.remembersFlows !== false });
     const waited = proven.signed ? await awaitEnd(event) : {};
+    // Another event may have named it meanwhile, where the service does not say whose the payment is.
+    const first = proven.signed ? flows.of(event) : undefined;
     const hints = { ...(first !== undefined && { first }), ...waited };
     const giveBack = takePlace(event.businessUnit);
     if (giveBack === undefined) return { result: 'overloaded' };

@@ -230,6 +230,19 @@ describe('an event of the payment itself', () => {
     expect(harness.asked).toEqual([`default ${PAYMENT}`]);
   });
 
+  test('goes to the flow that another event has named while the service did not say whose the payment is', async () => {
+    let fail = (_why: Error): void => undefined;
+    harness.setDetails(() => new Promise((_resolve, reject) => (fail = reject)));
+    const update = post(paymentBody(), UPDATE);
+    await expect.poll(() => harness.asked).toHaveLength(1);
+    await post(BODY, 'payment.charge.update');
+    harness.setDetails(() => Promise.reject(new Error('no answer within 1000 ms')));
+    fail(new Error('no answer within 1000 ms'));
+    expect(await update).toBe('{"result":"delivered"}');
+    expect(tried()).toEqual([OWN, OWN]);
+    expect(harness.sink.parked).toEqual([]);
+  });
+
   test('wakes that flow while it is open, and the actions of its payment once it has ended', async () => {
     await post(BODY, CREATE);
     expect(await post(paymentBody(), UPDATE)).toBe('{"result":"delivered"}');
