@@ -69,7 +69,7 @@ export const CHANGED_EVERYWHERE: readonly (Pick<Change, 'path' | 'now' | 'why'> 
   {
     path: 'input[0].urgentFrom',
     now: undefined,
-    isNow: (value) => typeof value === 'number',
+    isNow: (value) => value !== undefined,
     why: 'A worker counts a capture or void to the first class once its last hour has begun.',
   },
   { path: 'heartbeatTimeout', now: 10_000, why: 'A read that was lost with its worker is made again within seconds.' },
