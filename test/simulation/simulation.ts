@@ -209,6 +209,7 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
     async close() {
       activate(undefined);
       for (const worker of workers) worker.kill();
+      engine.matching.end();
       await world.close();
     },
   };

@@ -22,6 +22,7 @@ export class Matching {
   private readonly workers = new Set<WorkerPort>();
   private backlog: Offer[] = [];
   private lastWorker: WorkerPort | undefined;
+  private isOver = false;
 
   constructor(private readonly engine: Engine) {}
 
@@ -32,6 +33,11 @@ export class Matching {
 
   leave(worker: WorkerPort): void {
     this.workers.delete(worker);
+  }
+
+  /** A question that nobody waits for would look for a worker for ever, in the time of whatever this process tests next. */
+  end(): void {
+    this.isOver = true;
   }
 
   pollersOf(queue: string): string[] {
@@ -51,6 +57,7 @@ export class Matching {
   }
 
   offerQueries(run: Run): void {
+    if (this.isOver) return;
     const sticky = run.stickyTo as WorkerPort | undefined;
     const worker = sticky?.isAlive ? sticky : this.free(run.start.taskQueue, 'workflow');
     if (worker === undefined) setTimeout(() => this.offerQueries(run), 100);
