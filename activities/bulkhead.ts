@@ -151,7 +151,7 @@ class Bulkhead {
     // They come back one by one, and not all at the moment that the service named.
     if (waitMs > 0 && where !== 'reads' && !isUrgent)
       throw this.#heldBack(name, 'Retry-After', isLocal ? undefined : Math.ceil(waitMs * (1 + Math.random() / 2)));
-    // The hour may have begun since this one was scheduled.
+    // Those with more time left will have as little.
     const takesAny = isUrgent || (!isLocal && MAY_BECOME_URGENT.has(activityType));
     if (!this.#hasPlace(where, takesAny))
       throw this.#heldBack(

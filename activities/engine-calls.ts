@@ -9,7 +9,7 @@ import type { EventDelivery } from '../src/contract/parked-event.js';
 import { IN_CLEAR, isUndecodable } from '../src/contract/payload-marks.js';
 import type { ActionRecord, PaymentActionsResult, PaymentCreator } from '../src/contract/payment-actions.js';
 import type { PaymentRecord, SentBefore } from '../src/contract/records.js';
-import { ownerFrom, routeEvent, type RoutePorts } from '../src/domain/event-routes.js';
+import { classifyLateEvent, ownerFrom, routeEvent, type RoutePorts } from '../src/domain/event-routes.js';
 import { madeByFlow } from '../src/domain/ownership.js';
 import { markTold } from '../src/domain/told-otherwise.js';
 import { ProviderError } from '../src/provider/index.js';
@@ -105,7 +105,9 @@ export async function findCreator({ engine }: ActivityDeps, workflowId: string):
   const made = madeByFlow(workflowType, result);
   const { actions = [], paymentId } = (result ?? {}) as { actions?: ActionRecord[]; paymentId?: string };
   const told = paymentId === undefined ? [] : await newsOf(engine, paymentId, actions);
-  const contradicting = told.filter((event) => markTold(structuredClone(actions), event).length > 0);
+  const contradicting = told.filter((event) => {
+    return event.trusted && classifyLateEvent(event, { result: { actions } }) === 'contradicts';
+  });
   return {
     open: false,
     actions,

@@ -8,19 +8,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { paymentWorkflowId } from '../../src/contract/names.js';
-import { addUnits, businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from '../stack/profile-units.js';
+import { addUnits, businessUnitsSetting, PLAIN_UNIT } from '../stack/profile-units.js';
 import { startBenchStack } from './support/bench-stack.js';
-import { CARD, chargeInput, pay, tokensFor, WAIT } from './support/payments.js';
+import { benchUnit, CARD, chargeInput, pay, tokensFor, WAIT } from './support/payments.js';
 import { median, percentile, runAtRate, runJobs, table } from './support/stats.js';
 
-const unitOf = (name: string): ProfileUnit => ({
-  ...PLAIN_UNIT,
-  name,
-  appId: `holdfast-bench-${name}`,
-  privateKey: `bench-${name}-private-key`,
-  publicKey: `bench-${name}-public-key`,
-});
-const [QUICK, SLOW] = [unitOf('quick'), unitOf('slow')];
+const [QUICK, SLOW] = [benchUnit('quick'), benchUnit('slow')];
 /** A card whose charges pend until they are completed. */
 const PENDING_CARD = '4000000000000077';
 const PENDING_MS = 24 * 3_600_000;

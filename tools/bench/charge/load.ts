@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import type { SandboxControl } from '../../../sandbox/control.js';
-import { addUnits, businessUnitsSetting, PLAIN_UNIT, type ProfileUnit } from '../../stack/profile-units.js';
+import { addUnits, businessUnitsSetting, PLAIN_UNIT } from '../../stack/profile-units.js';
 import type { BenchStack } from '../support/bench-stack.js';
 import { cpuMs, memoryMb } from '../support/process-cost.js';
-import { pay, tokensFor } from '../support/payments.js';
+import { benchUnit, pay, tokensFor } from '../support/payments.js';
 import { type Percentiles, percentile, percentilesOf, runJobs } from '../support/stats.js';
 import type { NaiveCharge } from './naive/activities.js';
 import { NAIVE_TASK_QUEUE, type Variant } from './variants.js';
@@ -45,16 +45,6 @@ export interface Figures extends Percentiles {
   cpu: Record<ProcessName, number>;
 }
 
-/** The unit whose events are sent to the handler of this namespace alone. */
-function unitWithEvents(namespace: string): ProfileUnit {
-  return {
-    ...PLAIN_UNIT,
-    appId: `holdfast-bench-${namespace}`,
-    privateKey: `bench-${namespace}-private-key`,
-    publicKey: `bench-${namespace}-public-key`,
-  };
-}
-
 interface LoadOptions {
   /** File of the worker below `dist/`, if not the variant's own. */
   program?: string;
@@ -74,7 +64,8 @@ export async function openLoad(
   const { sandbox } = stack;
   // Nothing of the baseline is encrypted.
   const client = variant === 'naive' ? new Client({ connection: temporal.connection, namespace }) : temporal;
-  const unit = variant === 'events' ? unitWithEvents(namespace) : PLAIN_UNIT;
+  // Its events are sent to the handler of this namespace alone.
+  const unit = variant === 'events' ? { ...benchUnit(namespace), name: PLAIN_UNIT.name } : PLAIN_UNIT;
   const own = { namespace, env: { ...env, HOLDFAST_BUSINESS_UNITS: businessUnitsSetting([unit]) } };
   const handler = variant === 'events' ? await stack.start('workers/webhook.js', own) : undefined;
   if (handler !== undefined) await addUnits(sandbox, [unit], new URL('/webhooks', handler.url).href);

@@ -1,10 +1,22 @@
 import type { HoldfastClient } from '../../../src/client/holdfast-client.js';
 import type { ChargeInput } from '../../../src/contract/charge.js';
 import type { SandboxControl } from '../../../sandbox/control.js';
+import { PLAIN_UNIT, type ProfileUnit } from '../../stack/profile-units.js';
 
 /** A card that the sandbox charges at once. */
 export const CARD = '4111111111111111';
 export const WAIT = { waitFor: '2 minutes' } as const;
+
+/** A business unit with an app id and keys of its own. */
+export function benchUnit(name: string): ProfileUnit {
+  return {
+    ...PLAIN_UNIT,
+    name,
+    appId: `holdfast-bench-${name}`,
+    privateKey: `bench-${name}-private-key`,
+    publicKey: `bench-${name}-public-key`,
+  };
+}
 
 /** Tokens made in advance, since a browser makes them before the buyers pay. */
 export async function tokensFor(sandbox: SandboxControl, count: number, publicKey?: string): Promise<string[]> {
