@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { EndedFlow, StopSignal } from '../contract/engine-port.js';
@@ -54,7 +55,7 @@ export async function awaitEndOfFlow(
     over.signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
   const asked = client.connection.withAbortSignal(over.signal, () =>
-    client.connection.withDeadline(Date.now() + ms + ABORT_FIRST_MS, () => askForEnd(client, workflowId)),
+    client.connection.withDeadline(Date.now() + ms + ABORT_FIRST_MS, () => askForEnd(client, workflowId, over.signal)),
   );
   note(asked.catch(() => undefined));
   try {
@@ -68,16 +69,44 @@ export async function awaitEndOfFlow(
   }
 }
 
-/** By how much the deadline, which ends the SDK's tries, comes after the abort. */
-const ABORT_FIRST_MS = 500;
+/**
+ * Waits for the result of a flow until `at` (epoch ms), as the handle does, which would ask without a pause in the last
+ * second before its deadline.
+ * @throws what the handle throws; ServiceError, cancelled, when there is no result at that time
+ */
+export async function resultBefore<Result>(client: Client, workflowId: string, at: number): Promise<Result> {
+  const over = new AbortController();
+  setMaxListeners(0, over.signal);
+  const timer = setTimeout(() => over.abort(), at - Date.now());
+  try {
+    return await client.withAbortSignal(over.signal, () =>
+      client.withDeadline(at + ABORT_FIRST_MS, async () => {
+        const result: unknown = await client.workflow.getHandle(workflowId).result();
+        return result as Result;
+      }),
+    );
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
-async function askForEnd(client: Client, workflowId: string): Promise<EndedFlow | undefined> {
+/**
+ * By how much the deadline, which ends the SDK's tries, comes after the abort: in the last second before a deadline the
+ * engine answers at once that the flow is open, however often it is asked.
+ */
+const ABORT_FIRST_MS = 2_000;
+/** Least time from one question to the next: an engine that does not hold them back must not be asked without a pause. */
+const ASK_EVERY_MS = 500;
+
+async function askForEnd(client: Client, workflowId: string, signal: AbortSignal): Promise<EndedFlow | undefined> {
   for (let token: Uint8Array | undefined; ;) {
+    const askedAt = performance.now();
     const { closed, more } = await closeEventOf(client, workflowId, { wait: { token } });
     if (closed !== undefined) return await summaryOf(client, workflowId, closed);
     // It runs on under another run id.
     if (more === undefined) return undefined;
     token = more;
+    await sleep(Math.max(0, askedAt + ASK_EVERY_MS - performance.now()), undefined, { signal });
   }
 }
 

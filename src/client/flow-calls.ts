@@ -11,6 +11,7 @@ import { FLOWS } from '../contract/flows.js';
 import { paymentWorkflowId, resolveWorkflowId, MEMO_KEYS } from '../contract/names.js';
 import type { Deadlines } from './deadlines.js';
 import { decoded, missing } from './ended-flow.js';
+import { resultBefore } from './end-of-flow.js';
 import { HoldfastError, translate } from './errors.js';
 import { type FlowRequest, startMemo, makeRequest, startOptions } from './start-options.js';
 
@@ -92,6 +93,10 @@ export class FlowCalls {
     });
   }
 
+  async resultBefore<Result>(workflowId: string, at: number): Promise<Result> {
+    return await resultBefore(this.#client, workflowId, at);
+  }
+
   handle(flow: FlowRef): WorkflowHandle {
     return this.#client.workflow.getHandle(workflowIdOf(flow));
   }
@@ -125,6 +130,7 @@ export async function runCardFlow<Answer>(
   calls: FlowCalls,
   { type, title, taskQueue, workflowId, fingerprint, subject, input }: FlowRequest<'listCards' | 'removeCard'>,
 ): Promise<Answer> {
+  const until = Date.now() + COMMAND_MS;
   return await calls.guarded({ workflowId }, async () => {
     const started = await calls.startOrJoin(type, {
       workflowId,
@@ -143,7 +149,7 @@ export async function runCardFlow<Answer>(
         `Command "${subject.reference}" was already given for another card of this customer; use a new commandId`,
       );
     }
-    return (await flow.result()) as Answer;
+    return await calls.resultBefore<Answer>(workflowId, until);
   });
 }
 

@@ -1,8 +1,9 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Client, Connection, ServiceError } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload, type PayloadCodec } from '@temporalio/common';
+import { resultBefore } from '../../src/client/end-of-flow.js';
 import { createEventSink } from '../../src/client/event-sink.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
@@ -146,6 +147,22 @@ describe('the end of a flow', () => {
     stopping.abort();
     expect(await ended).toBeUndefined();
     expect(await sink().endedFlow(workflowId)).toBeUndefined();
+    await handle(workflowId).terminate();
+  });
+
+  // In the last second before a deadline the engine answers at once, however often it is asked.
+  test('is asked for once while it is waited for', async () => {
+    const workflowId = await openFlow();
+    const asked = vi.spyOn(client.workflowService, 'getWorkflowExecutionHistory');
+    expect(await sink().awaitEnd(workflowId, 700)).toBeUndefined();
+    expect(asked).toHaveBeenCalledTimes(1);
+    await expect(resultBefore(client, workflowId, Date.now() + 700)).rejects.toThrow(ServiceError);
+    expect(asked).toHaveBeenCalledTimes(2);
+    // Nor without a pause, where an engine holds no question back.
+    asked.mockResolvedValue({ history: { events: [] }, nextPageToken: new Uint8Array([1]) } as never);
+    expect(await sink().awaitEnd(workflowId, 700)).toBeUndefined();
+    expect(asked).toHaveBeenCalledTimes(4);
+    asked.mockRestore();
     await handle(workflowId).terminate();
   });
 
