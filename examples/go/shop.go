@@ -108,7 +108,7 @@ func (s *shop) subscribe(ctx context.Context, o order) (json.RawMessage, error) 
 		subscription["consentTransactionId"] = stored.ConsentTransactionID
 	}
 	// What is not given above: billAt, trialDays, periods, endsOn, jitter, missedPeriods and dunning.
-	plan := []any{1, "month", o.Anchor, o.TimeZone, "10:00", 0, nil, nil, 900_000, nil, nil, nil, nil, nil}
+	plan := []any{1, "month", o.Anchor, o.TimeZone, "10:00", 0, nil, nil, 3_600_000, nil, nil, nil, nil, nil}
 	token, customer := canonical(stored.Token), canonical(stored.CustomerID)
 	asked = fingerprint("subscription", o.Reference, o.Amount, o.Currency, "default", token, customer, plan)
 	return s.ask(ctx, "subscription", "subscription-"+o.Reference, "holdfast-billing", subscription, asked)

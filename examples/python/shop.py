@@ -91,7 +91,7 @@ class Shop:
         if "consentTransactionId" in stored:
             subscription["consentTransactionId"] = stored["consentTransactionId"]
         # What is not given above: billAt, trialDays, periods, endsOn, jitter, missedPeriods and dunning.
-        plan = [1, "month", anchor, zone, "10:00", 0, None, None, 900_000, None, None, None, None, None]
+        plan = [1, "month", anchor, zone, "10:00", 0, None, None, 3_600_000, None, None, None, None, None]
         who = (canonical(stored["token"]), canonical(stored["customerId"]))
         asked = fingerprint("subscription", reference, amount, currency, "default", *who, plan)
         return await self.ask("subscription", f"subscription-{reference}", "holdfast-billing", subscription, asked)

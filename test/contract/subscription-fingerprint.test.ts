@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { FLOWS } from '../../src/contract/flows.js';
 
@@ -28,6 +29,24 @@ test('the fingerprint of a subscription is the SHA-256 that every other language
   expect(print(more)).toBe(
     hash('1,"month","2027-01-31","Europe/Rome","10:00",0,12,null,0,"skip",[1,2],null,null,"pause"'),
   );
+});
+
+/** Where each example in another language writes what it counts of the plan. */
+const EXAMPLES: readonly [file: string, plan: RegExp][] = [
+  ['python/shop.py', /plan = \[(.*)\]/],
+  ['go/shop.go', /plan := \[\]any\{(.*)\}/],
+  ['java/src/main/java/shop/Shop.java', /plan =\s+Arrays\.asList\((.*)\);/],
+];
+
+test.each(EXAMPLES)('%s counts the plan that the flow counts, with its defaults', (file, plan) => {
+  const [, values = ''] = plan.exec(readFileSync(new URL(`../../examples/${file}`, import.meta.url), 'utf8')) ?? [];
+  const json = values
+    .replace(/\bo\.|_/g, '')
+    .replace(/\b(?:None|nil)\b/g, 'null')
+    .replace(/\banchor\b/i, JSON.stringify(LEAST.anchor))
+    .replace(/\b(?:time)?zone\b/i, JSON.stringify(LEAST.timeZone));
+  const counted = FLOWS.subscription.subject(FLOWS.subscription.schema.parse(LEAST)).plan;
+  expect(JSON.parse(`[${json}]`)).toEqual(counted);
 });
 
 test('amounts to come and metering stand at its end, and nowhere where they are not given', () => {

@@ -104,7 +104,7 @@ final class Shop {
       subscription.put("consentTransactionId", stored.get("consentTransactionId"));
     // What is not given above: billAt, trialDays, periods, endsOn, jitter, missedPeriods and dunning.
     List<Object> plan =
-        Arrays.asList(1, "month", anchor, zone, "10:00", 0, null, null, 900_000, null, null, null, null, null);
+        Arrays.asList(1, "month", anchor, zone, "10:00", 0, null, null, 3_600_000, null, null, null, null, null);
     asked =
         fingerprint(
             "subscription", reference, amount, currency, "default", canonical(token), canonical(customerId), plan);
