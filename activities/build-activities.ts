@@ -2,7 +2,7 @@ import { activityInfo, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { UnitCall } from '../src/contract/activity-calls.js';
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
-import { isUndecodable } from '../src/contract/payload-marks.js';
+import { isSealed, isUndecodable } from '../src/contract/payload-marks.js';
 import type { ActivityDeps } from './read-call.js';
 import { noEarlierLeft, NOTHING_PROVEN } from './send-call.js';
 
@@ -14,7 +14,7 @@ export type ActivityTable<Deps, Activities> = {
 };
 
 /**
- * Builds the activities of a table.
+ * Builds the activities of a table. Each refuses what came in clear.
  * @param check throws for an argument that no activity may get
  */
 export function buildActivities<Deps, Activities>(
@@ -27,6 +27,7 @@ export function buildActivities<Deps, Activities>(
     name,
     (...call: unknown[]) => {
       call.forEach(check);
+      call.forEach(requireSealed);
       return run(deps, ...call);
     },
   ]);
@@ -53,7 +54,18 @@ export function requireDecoded(call: unknown): void {
   );
 }
 
-/** The same where no call of the payment service is at stake. */
+/**
+ * Whoever has access to Temporal can have any activity run by a workflow of their own, and so would move money, or have
+ * text of their own signed, or encrypted and sent on. A call with an id alone only looks something up.
+ */
+function requireSealed(call: unknown): void {
+  if (typeof call !== 'object' || call === null || isSealed(call)) return;
+  const why =
+    'Nothing was done: workers execute only calls that are encrypted under our keys, and this one came in clear';
+  throw ApplicationFailure.nonRetryable(why, FAILURE_TYPES.invalidInput);
+}
+
+/** As {@link requireDecoded}, where no call of the payment service is at stake. */
 export function requireDecodedCall(call: unknown): void {
   if (isUndecodable(call)) throw new Error(`This worker can't decode the call (${call.holdfastUndecodable})`);
 }

@@ -8,8 +8,6 @@ import {
   type EndpointsCall,
   type NotificationActivities,
 } from '../src/contract/notifications.js';
-import { FAILURE_TYPES } from '../src/contract/names.js';
-import { isSealed } from '../src/contract/payload-marks.js';
 import type { EnginePort } from '../src/contract/engine-port.js';
 import { notificationHeaders } from '../src/security/notification-signature.js';
 import { isAllowedHost, type NotifySettings, shownUrl, urlFaults } from '../src/security/notify-settings.js';
@@ -38,19 +36,8 @@ export function createNotificationActivities(deps: NotificationDeps): Notificati
       endpointsOf: async (all, call) => endpointsOf(all.notifications, call, all.now()),
       deliverNotification: (_deps, call) => deliver(deps, post, call),
     },
-    requireOurs,
+    requireDecoded,
   );
-}
-
-/**
- * Whoever has access to Temporal can have any activity run, and so would have text of their own signed, or encrypted
- * and handed over.
- */
-function requireOurs(call: unknown): void {
-  requireDecoded(call);
-  if (isSealed(call)) return;
-  const why = 'Nothing was sent: only what is encrypted under our keys is signed, and this came in clear';
-  throw ApplicationFailure.nonRetryable(why, FAILURE_TYPES.invalidInput);
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { startParkedEvent } from '../client/event-sink.js';
 import { parkedInputOf } from '../client/parked-events.js';
 import { parkedEventWorkflowId, UPDATE_NAMES } from '../contract/names.js';
+import { isSealed } from '../contract/payload-marks.js';
 import { hashesOfEventId, hashesThatBegin, paymentOfEventId } from './events.js';
 import { isOpen } from '../client/is-open.js';
 
@@ -98,5 +99,5 @@ async function replay(client: Client, hash: string): Promise<'woken' | 'startedA
 }
 async function statusOfResult(client: Client, workflowId: string, runId: string): Promise<unknown> {
   const result: unknown = await client.workflow.getHandle(workflowId, runId, { followRuns: false }).result();
-  return typeof result === 'object' && result !== null && 'status' in result ? result.status : undefined;
+  return isSealed(result) ? (result as { status?: unknown }).status : undefined;
 }

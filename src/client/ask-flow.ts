@@ -9,7 +9,7 @@ import type { Unknown } from '../contract/outcome.js';
 import type { RiskOutcome } from '../contract/risk.js';
 import type { SubscriptionOutcome } from '../contract/subscription-commands.js';
 import { type Deadlines, DESCRIBE_MS } from './deadlines.js';
-import { decoded, SOON_MS, endsWithin, outcomeOfEndedFlow, stateOf } from './ended-flow.js';
+import { ofWorker, SOON_MS, endsWithin, outcomeOfEndedFlow, stateOf } from './ended-flow.js';
 import { HoldfastError, engineUnavailable, translate } from './errors.js';
 import { type FlowRequest, startOptions } from './start-options.js';
 
@@ -88,7 +88,7 @@ async function ask<Type extends AskableType>(
       const asked = started
         ? askOutcome(client, deadlines, request, until)
         : startAndAsk(client, deadlines, request, until);
-      const answer = decoded(await asked);
+      const answer = ofWorker(await asked);
       // A run that continues as new answers `unknown` early, so wait for the rest of the time in the next run.
       if (answer.status !== 'unknown' || until - Date.now() < LEAST_WAIT_MS) return answer;
       started = true;

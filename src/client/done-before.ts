@@ -5,7 +5,7 @@ import { paymentWorkflowId } from '../contract/names.js';
 import type { FinalStepOutcome } from '../contract/outcome.js';
 import type { ActionRecord, PaymentActionsInput } from '../contract/payment-actions.js';
 import { DESCRIBE_MS, type Within } from './deadlines.js';
-import { decoded } from './ended-flow.js';
+import { ofWorker } from './ended-flow.js';
 import { HoldfastError } from './errors.js';
 import type { FlowCalls, FlowRef } from './flow-calls.js';
 
@@ -39,7 +39,7 @@ export async function doneBefore(
 /** The commands that an ended flow has executed or refused. */
 async function actionsOfEnded(client: Client, deadlines: Within, reference: string): Promise<ActionRecord[]> {
   const ended = client.workflow.getHandle<() => Promise<{ actions?: ActionRecord[] }>>(paymentWorkflowId(reference));
-  const { actions = [] } = decoded(await deadlines.within(Date.now() + DESCRIBE_MS, () => ended.result()));
+  const { actions = [] } = ofWorker(await deadlines.within(Date.now() + DESCRIBE_MS, () => ended.result()));
   return actions;
 }
 

@@ -6,7 +6,7 @@ import {
 } from '@temporalio/client';
 import type { LatestResult } from '../contract/engine-port.js';
 import { MEMO_KEYS, WORKFLOW_TYPES } from '../contract/names.js';
-import { isUndecodable } from '../contract/payload-marks.js';
+import { isSealed, isUndecodable } from '../contract/payload-marks.js';
 
 /** Resets create runs; no payment flow has more than this under one workflow id. */
 const MAX_RUNS = 50;
@@ -101,9 +101,11 @@ export async function latestResult(client: Client, workflowId: string, ownRunId?
   const seen = new Set<string>();
   let ofLatestRun = true;
   const resultOf = async ({ runId, status, type }: WorkflowExecutionDescription): Promise<LatestResult | undefined> => {
-    if (status.name === 'COMPLETED')
-      return { result: await client.workflow.getHandle(workflowId, runId).result(), workflowType: type, ofLatestRun };
-    // A run that was reset or terminated has no result; the run before it may have one.
+    if (status.name === 'COMPLETED') {
+      const result: unknown = await client.workflow.getHandle(workflowId, runId).result();
+      if (isSealed(result)) return { result, workflowType: type, ofLatestRun };
+    }
+    // A run that was reset or terminated has no result, and one in clear is none of ours; the run before it may have one.
     if (status.name !== 'CONTINUED_AS_NEW') ofLatestRun = false;
     return undefined;
   };

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { EndedFlow, StopSignal } from '../contract/engine-port.js';
-import { isUndecodable } from '../contract/payload-marks.js';
+import { isSealed, isUndecodable } from '../contract/payload-marks.js';
 import { decodePayload } from '../security/data-converter.js';
 import { isOpen } from './is-open.js';
 
@@ -156,7 +156,8 @@ async function resultOf(client: Client, workflowId: string, closed: Event | unde
   const [payload] = closed?.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
   const { namespace, loadedDataConverter } = client.options;
   const result = await decodePayload(loadedDataConverter, payload, { type: 'workflow', namespace, workflowId });
-  return isUndecodable(result) ? undefined : result;
+  // A result in clear is nobody's of ours: an event must not be compared with it.
+  return isUndecodable(result) || !isSealed(result) ? undefined : result;
 }
 
 /** For a flow without such a result: what its search attributes show. */

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { LoadedDataConverter, Payload } from '@temporalio/common';
 import type { FinalOutcome } from '../contract/messages.js';
 import { MEMO_KEYS } from '../contract/names.js';
-import { isUndecodable, whyUndecodable } from '../contract/payload-marks.js';
+import { isSealed, isUndecodable, whyUndecodable } from '../contract/payload-marks.js';
 import type { PaymentRecord } from '../contract/records.js';
 import { decodePayload } from '../security/data-converter.js';
 import { HoldfastError, engineUnavailable, translate } from './errors.js';
@@ -33,7 +33,7 @@ export async function outcomeOfEndedFlow(
           `Reference "${reference}" has already been used for another input; use a new reference`,
         );
       }
-      return decoded((await handle.result()) as FinalOutcome);
+      return ofWorker((await handle.result()) as FinalOutcome);
     });
   } catch (error) {
     const failure = translate(error, reference);
@@ -219,5 +219,19 @@ export function decoded<Answer>(answer: Answer): Answer {
     'UnexpectedResponse',
     `The flow has answered, but this process can't decode it (${answer.holdfastUndecodable}): ` +
       'give it the same HOLDFAST_ENCRYPTION_KEYS as the worker',
+  );
+}
+
+/**
+ * The answer of a flow as it comes from Temporal, which must be a worker's: whoever has access to Temporal can run a
+ * workflow of their own under the id of a payment, and so would invent an outcome.
+ * @throws HoldfastError `UnexpectedResponse` when it came in clear, or as {@link decoded}
+ */
+export function ofWorker<Answer>(answer: Answer): Answer {
+  if (typeof answer !== 'object' || answer === null || isSealed(answer)) return decoded(answer);
+  throw new HoldfastError(
+    'UnexpectedResponse',
+    'An answer came in clear, and no worker gives one so: somebody else runs a workflow under this id. Believe nothing ' +
+      'of it, and look in the Temporal UI at who has started it',
   );
 }

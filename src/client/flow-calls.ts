@@ -10,7 +10,7 @@ import type { ParsedResolvePendingInput } from '../contract/charge.js';
 import { FLOWS } from '../contract/flows.js';
 import { paymentWorkflowId, resolveWorkflowId, MEMO_KEYS } from '../contract/names.js';
 import type { Deadlines } from './deadlines.js';
-import { decoded, missing } from './ended-flow.js';
+import { decoded, missing, ofWorker } from './ended-flow.js';
 import { resultBefore } from './end-of-flow.js';
 import { HoldfastError, translate } from './errors.js';
 import { type FlowRequest, startMemo, makeRequest, startOptions } from './start-options.js';
@@ -43,7 +43,7 @@ export class FlowCalls {
   }
 
   async query<Answer>(flow: FlowRef, name: string): Promise<Answer> {
-    return await this.guarded(flow, () => this.handle(flow).query<Answer>(name));
+    return await this.guarded(flow, async () => ofWorker(await this.handle(flow).query<Answer>(name)));
   }
 
   /**
@@ -62,12 +62,10 @@ export class FlowCalls {
       .digest('hex')
       .slice(0, 16);
     const updateId = freshId ?? (commandId === undefined ? undefined : `${commandId}:${asked}`);
-    return await this.guarded(flow, () =>
-      this.handle(flow).executeUpdate<Answer, [object]>(name, {
-        args: [request],
-        ...(updateId !== undefined && { updateId }),
-      }),
-    );
+    return await this.guarded(flow, async () => {
+      const options = { args: [request] as [object], ...(updateId !== undefined && { updateId }) };
+      return ofWorker(await this.handle(flow).executeUpdate<Answer, [object]>(name, options));
+    });
   }
 
   /**
@@ -89,12 +87,12 @@ export class FlowCalls {
   async resultOf(flow: FlowRef): Promise<unknown> {
     return await this.#deadlines.within(Date.now() + COMMAND_MS, async () => {
       const { status } = await this.handle(flow).describe();
-      return status.name === 'COMPLETED' ? decoded<unknown>(await this.handle(flow).result()) : undefined;
+      return status.name === 'COMPLETED' ? ofWorker<unknown>(await this.handle(flow).result()) : undefined;
     });
   }
 
   async resultBefore<Result>(workflowId: string, at: number): Promise<Result> {
-    return await resultBefore(this.#client, workflowId, at);
+    return ofWorker(await resultBefore<Result>(this.#client, workflowId, at));
   }
 
   handle(flow: FlowRef): WorkflowHandle {

@@ -13,6 +13,7 @@ import {
   referenceOfWorkflowId,
   WORKFLOW_TYPES,
 } from '../contract/names.js';
+import { isSealed } from '../contract/payload-marks.js';
 import {
   type Finding,
   FINDING_MEMO,
@@ -212,7 +213,9 @@ function stateOf(name: string): FlowFacts['state'] {
 /** @throws UndecodableError without the key: a flow whose result can't be read would look as if it knew of no money */
 async function resultOf(client: Client, workflowId: string, runId: string): Promise<unknown> {
   try {
-    return requireDecoded(await client.workflow.getHandle(workflowId, runId).result());
+    const result: unknown = requireDecoded(await client.workflow.getHandle(workflowId, runId).result());
+    // One in clear was written by nobody of ours.
+    return isSealed(result) ? result : undefined;
   } catch (error) {
     if (error instanceof WorkflowFailedError) return undefined;
     throw error;

@@ -11,6 +11,7 @@ import type { BillingActivities, OpenedSubscription } from '../../src/contract/b
 import { type ApiVersion, createDispatcher, ProviderClient } from '../../src/provider/index.js';
 import { customerWithCard } from '../support/subscriptions.js';
 import { startTestSandbox, type TestSandbox } from '../sandbox/support/sandbox.js';
+import { sealedCalls } from '../support/sealed-calls.js';
 
 const NOW = Date.UTC(2027, 0, 15);
 const QUIET = new DefaultLogger('ERROR');
@@ -43,7 +44,7 @@ async function run<Answer>(call: (activities: BillingActivities) => Promise<Answ
     notifications: around.notifications ?? tellingOf(),
   });
   const environment = new MockActivityEnvironment({}, { logger: QUIET });
-  return (await environment.run(async () => await call(activities))) as Answer;
+  return (await environment.run(async () => await call(sealedCalls(activities)))) as Answer;
 }
 
 async function input(overrides: Partial<SubscriptionInput> = {}): Promise<SubscriptionInput> {

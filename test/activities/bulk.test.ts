@@ -3,6 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { createBulkActivities } from '../../activities/bulk.js';
 import type { BulkPort, BulkSlice, BulkTarget } from '../../src/contract/bulk.js';
 import { MINUTE } from '../support/virtual-time.js';
+import { sealedCalls } from '../support/sealed-calls.js';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -28,7 +29,7 @@ function unitOfSeven() {
       return { subscription: workflowId, result: 'done' };
     },
   };
-  const activities = createBulkActivities({ bulk, bulkSlice: 2 });
+  const activities = sealedCalls(createBulkActivities({ bulk, bulkSlice: 2 }));
   const slice = async (after?: string): Promise<BulkSlice> => {
     const call = { begun: 1, ...(after !== undefined && { after }) };
     return (await new MockActivityEnvironment().run(async () => await activities.bulkSlice(call))) as BulkSlice;

@@ -68,7 +68,7 @@ describe('where notifications go', () => {
   test('nothing that came in clear is signed, or handed over under our keys', async () => {
     const merchant = await address(200);
     const url = merchant.url();
-    await expect(deliver(url, tellingOf([{ url }]), (call) => call)).rejects.toThrow('this came in clear');
+    await expect(deliver(url, tellingOf([{ url }]), (call) => call)).rejects.toThrow('this one came in clear');
     expect(merchant.requests()).toBe(0);
     merchant.close();
     let given = 0;
@@ -76,7 +76,7 @@ describe('where notifications go', () => {
     const activities = createNotificationActivities({ engine, notifications: tellingOf(), now: Date.now });
     const call = { workflowId: 'payment-order-1', businessUnit: 'default', notifications: [NOTIFICATION] };
     await expect(new MockActivityEnvironment().run(async () => await activities.handOver(call))).rejects.toThrow(
-      'this came in clear',
+      'this one came in clear',
     );
     expect(given).toBe(0);
     await new MockActivityEnvironment().run(async () => await activities.handOver(markSealed(call)));

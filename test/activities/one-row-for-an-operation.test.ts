@@ -12,6 +12,10 @@ import { undecodable } from '../../src/contract/payload-marks.js';
 import { type ProviderClient, ProviderError, type Transaction } from '../../src/provider/index.js';
 import { CHARGE_ID, PAYMENT_ID } from '../provider/support/fake-service.js';
 import { type AttemptInfo, type Failed, failedWith, keyed, ORIGINAL_RUN_ID, RUN_ID } from './support.js';
+import { createBulkActivities } from '../../activities/bulk.js';
+import { createNotificationActivities } from '../../activities/notifications.js';
+import { createReconcileActivities } from '../../activities/reconcile.js';
+import { sealedCalls } from '../support/sealed-calls.js';
 
 /** A kind of transaction that there is none of. */
 interface DonationCall extends CreateTransactionCall {
@@ -66,11 +70,12 @@ const DEPS = {
   engine: {} as never,
   now: Date.now,
 };
-const activities = buildActivities<typeof DEPS, TransactionActivities<Invented>>(
+const inClear = buildActivities<typeof DEPS, TransactionActivities<Invented>>(
   DEPS,
   transactionRows(TABLE),
   (argument) => checkCall(DEPS, argument),
 );
+const activities = sealedCalls(inClear);
 
 async function run<Answer>(activity: () => Promise<Answer>, info: AttemptInfo = {}): Promise<Answer> {
   const environment = new MockActivityEnvironment(
@@ -164,4 +169,31 @@ describe('a call that this worker can not decode', () => {
       await expect(run(() => activity(unread))).rejects.toThrow("This worker can't decode the call (unknown key id)");
     },
   );
+});
+
+describe('a call in clear, which anyone with access to Temporal can have a worker execute', () => {
+  const none = { ...DEPS, notifications: { toPrivate: true } } as never;
+  const tables = [
+    createActivities(DEPS),
+    createBillingActivities(DEPS),
+    createNotificationActivities(none),
+    createReconcileActivities(none),
+    createBulkActivities(none),
+  ];
+  const all = tables.flatMap((table) => Object.entries(table)) as [string, (call: unknown) => Promise<unknown>][];
+  test.each(all)('of %s is refused, and nothing done', async (_name, activity) => {
+    expect(await fail(() => activity({ ...call, by: 'a stranger' }))).toMatchObject({
+      type: 'InvalidInput',
+      retryable: false,
+      message: expect.stringContaining('this one came in clear') as string,
+    });
+  });
+
+  test('of the invented kind does not reach the service', async () => {
+    expect(await fail(() => inClear.createDonation({ ...call }))).toMatchObject({
+      type: 'InvalidInput',
+      retryable: false,
+    });
+    expect(asked).toEqual([]);
+  });
 });

@@ -14,6 +14,7 @@ import { idempotencyKey } from '../../src/contract/idempotency.js';
 import { type ApiVersion, createDispatcher, ProviderClient } from '../../src/provider/index.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { GOOD_CARD, startTestSandbox, type TestSandbox } from '../sandbox/support/sandbox.js';
+import { sealedCalls } from '../support/sealed-calls.js';
 
 export const HOUR = 3_600_000;
 export const RUN_ID = 'c8b1f0de-5d0b-4f0b-8f7c-0d9f3f2c1a00';
@@ -91,7 +92,7 @@ export class Harness {
       unit: { ...SANDBOX_UNIT, ...around.unit, apiVersion: around.apiVersion ?? '1.3.0' },
       dispatcher: counting,
     });
-    this.#activities = createActivities({
+    const activities = createActivities({
       providers: new Map([
         ['default', client],
         ...(around.riskUnit === undefined ? [] : [[around.riskUnit, client] as const]),
@@ -106,6 +107,7 @@ export class Harness {
         units: new Map([['default', termsOf(around)]]),
       }),
     });
+    this.#activities = sealedCalls(activities);
   }
 
   /** Names of the activities there are. */

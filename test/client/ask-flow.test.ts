@@ -6,11 +6,12 @@ import { outcomeOfEndedFlow } from '../../src/client/ended-flow.js';
 import { HoldfastError } from '../../src/client/errors.js';
 import { makeRequest } from '../../src/client/start-options.js';
 import { FLOWS } from '../../src/contract/flows.js';
+import { markSealed } from '../../src/contract/payload-marks.js';
 import { MINIMAL } from '../contract/examples.js';
 
 const REQUEST = makeRequest(FLOWS.charge, FLOWS.charge.schema.parse(MINIMAL));
 const { fingerprint } = REQUEST;
-const PENDING = { status: 'pending', reference: 'order-1001' };
+const PENDING = markSealed({ status: 'pending', reference: 'order-1001' });
 
 interface Asked {
   updateId: string;
@@ -19,12 +20,12 @@ interface Asked {
 }
 
 /** A connection to an engine that answers each ask with `pending`, and keeps what it was asked. */
-function pendingFlow(): { client: Client; asked: Asked[] } {
+function pendingFlow(answer: object = PENDING): { client: Client; asked: Asked[] } {
   const asked: Asked[] = [];
   const workflow = {
     executeUpdateWithStart: (_name: string, options: Asked) => {
       asked.push(options);
-      return Promise.resolve(PENDING);
+      return Promise.resolve(answer);
     },
   };
   const withDeadline = (_at: number, call: () => Promise<unknown>) => call();
@@ -41,6 +42,12 @@ describe('asking for the outcome of a reference', () => {
     for (const { args } of asked) {
       expect(args).toEqual([{ type: 'charge', fingerprint, waitFor: expect.any(Number) as number }]);
     }
+  });
+
+  test('believes no answer in clear', async () => {
+    const { client } = pendingFlow({ ...PENDING, status: 'succeeded' });
+    const answer = askFlow(client, new Deadlines(client), REQUEST, Date.now() + 10_000);
+    await expect(answer).rejects.toMatchObject(IN_CLEAR);
   });
 
   test('starts a flow that no second one may follow under its reference, ended or not', async () => {
@@ -62,10 +69,12 @@ describe('asking for the outcome of a reference', () => {
   });
 });
 
+const IN_CLEAR = { type: 'UnexpectedResponse', message: expect.stringContaining('came in clear') as string };
+
 describe('the result of a flow that has ended', () => {
-  const SUCCEEDED = { status: 'succeeded', reference: 'order-1001', amount: 1095, currency: 'USD' };
-  const endedFlow = (memo: Record<string, unknown>): Client => {
-    const handle = { describe: () => Promise.resolve({ memo }), result: () => Promise.resolve(SUCCEEDED) };
+  const SUCCEEDED = markSealed({ status: 'succeeded', reference: 'order-1001', amount: 1095, currency: 'USD' });
+  const endedFlow = (memo: Record<string, unknown>, result: object = SUCCEEDED): Client => {
+    const handle = { describe: () => Promise.resolve({ memo }), result: () => Promise.resolve(result) };
     const withDeadline = (_at: number, call: () => Promise<unknown>) => call();
     return { workflow: { getHandle: () => handle }, withDeadline } as unknown as Client;
   };
@@ -73,6 +82,11 @@ describe('the result of a flow that has ended', () => {
 
   test('is given to who asks with the same input', async () => {
     expect(await ask(endedFlow({ holdfastFingerprint: fingerprint }))).toEqual(SUCCEEDED);
+  });
+
+  test('is not believed in clear, which whoever has access to Temporal can write', async () => {
+    const forged = ask(endedFlow({ holdfastFingerprint: fingerprint }, { ...SUCCEEDED }));
+    await expect(forged).rejects.toMatchObject(IN_CLEAR);
   });
 
   test.each([

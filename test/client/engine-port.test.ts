@@ -3,6 +3,7 @@ import { type History, historyFromJSON } from '@temporalio/common/lib/proto-util
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { describe, expect, test } from 'vitest';
 import { createEnginePort } from '../../src/client/engine-port.js';
+import { markSealed } from '../../src/contract/payload-marks.js';
 import { actionsSoFar } from '../../src/client/open-run.js';
 import { latestRunOf } from '../../src/client/start-actions.js';
 import { FIRST_TASK_MAX_EVENTS } from '../../src/contract/engine-port.js';
@@ -63,7 +64,7 @@ describe('whether a flow is open, so that nobody acts in its place', () => {
 });
 
 test('a run of commands that somebody has stopped does not hide what the one before it has done', async () => {
-  const result = { status: 'idle', actions: [{ action: 'refund' }] };
+  const result = markSealed({ status: 'idle', actions: [{ action: 'refund' }] });
   const runs: Run[] = [
     { runId: 'second', status: 'TERMINATED', takesOver: 'first' },
     { runId: 'first', status: 'COMPLETED', result },
@@ -127,10 +128,12 @@ test.each<[string, Run[], boolean]>([
 });
 
 describe('the latest result under an id', () => {
-  const completed = (runId: string, result: unknown): Run => ({ runId, status: 'COMPLETED', result });
+  const ours = (result: string) => markSealed({ result });
+  const completed = (runId: string, result: string): Run => ({ runId, status: 'COMPLETED', result: ours(result) });
+  const inClear: Run = { runId: 'clear', status: 'COMPLETED', result: { result: 'of a stranger' } };
   test.each<[string, Run[], unknown]>([
     ['is nothing where nothing has ended', [{ runId: 'a', status: 'RUNNING' }], undefined],
-    ['is that of the newest run which has one', [completed('b', 'new'), completed('a', 'old')], 'new'],
+    ['is that of the newest run which has one', [completed('b', 'new'), completed('a', 'old')], ours('new')],
     [
       'is not hidden by runs that left none',
       [
@@ -139,13 +142,14 @@ describe('the latest result under an id', () => {
         { runId: 'b', status: 'CONTINUED_AS_NEW' },
         completed('a', 'done'),
       ],
-      'done',
+      ours('done'),
     ],
-    ['is never the own', [completed('own', 'own'), completed('a', 'done')], 'done'],
+    ['is not one in clear, which no worker has written', [inClear, completed('a', 'done')], ours('done')],
+    ['is never the own', [completed('own', 'own'), completed('a', 'done')], ours('done')],
     [
       'is that of the run which ours was opened after, whatever visibility shows',
       [{ runId: 'own', takesOver: 'b' }, { ...completed('b', 'new'), unlisted: true }, completed('a', 'old')],
-      'new',
+      ours('new'),
     ],
     [
       'is found behind a terminated run that visibility does not show',
@@ -154,7 +158,7 @@ describe('the latest result under an id', () => {
         { runId: 'b', status: 'TERMINATED', takesOver: 'a', unlisted: true },
         { ...completed('a', 'done'), unlisted: true },
       ],
-      'done',
+      ours('done'),
     ],
     [
       'is that of the run from which a reset has made ours',
@@ -162,7 +166,7 @@ describe('the latest result under an id', () => {
         { runId: 'own', original: 'a', base: 'a', unlisted: true },
         { ...completed('a', 'done'), unlisted: true },
       ],
-      'done',
+      ours('done'),
     ],
     [
       'is nothing where our client has opened the first run, and no list is asked',
@@ -172,12 +176,12 @@ describe('the latest result under an id', () => {
     [
       'passes over a run that visibility alone still knows',
       [{ runId: 'own' }, { ...completed('b', 'deleted'), gone: true }, completed('a', 'done')],
-      'done',
+      ours('done'),
     ],
   ])('%s', async (_what, runs, result) => {
     const own: Run[] = runs.some(({ runId }) => runId === 'own') ? [] : [{ runId: 'own' }];
     const latest = await createEnginePort(engineWith([...own, ...runs])).latestResult(ID, 'own');
-    expect(latest.result).toBe(result);
+    expect(latest.result).toEqual(result);
   });
 
   test('is not looked for in a list that does not show our own run yet', async () => {
@@ -189,7 +193,7 @@ describe('the latest result under an id', () => {
     [
       'has ended, though no list shows it',
       [{ ...completed('a', 'done'), unlisted: true }],
-      { result: 'done', ofLatestRun: true },
+      { result: ours('done'), ofLatestRun: true },
     ],
     [
       'was terminated after a reset',
@@ -197,7 +201,12 @@ describe('the latest result under an id', () => {
         { runId: 'b', status: 'TERMINATED', original: 'a', base: 'a' },
         { ...completed('a', 'done'), unlisted: true },
       ],
-      { result: 'done', ofLatestRun: false },
+      { result: ours('done'), ofLatestRun: false },
+    ],
+    [
+      'was followed by one in clear',
+      [inClear, { ...completed('a', 'done') }],
+      { result: ours('done'), ofLatestRun: false },
     ],
     ['was terminated', [{ runId: 'a', status: 'TERMINATED' }], { result: undefined, ofLatestRun: false }],
     ['is not kept any more', [], { result: undefined, ofLatestRun: false }],

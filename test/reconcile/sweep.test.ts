@@ -8,6 +8,7 @@ import { type FlowFacts, noCounts, type ReconcileCounts, type SweepCall } from '
 import { type Payment, type ProviderClient, ProviderError } from '../../src/provider/index.js';
 import { statementsIn } from '../../workers/statements.js';
 import { DAY, flow, iso, NOW, portOf } from './in-memory-port.js';
+import { sealedCalls } from '../support/sealed-calls.js';
 
 const CALL: SweepCall = {
   swept: { which: 'ended', from: NOW - DAY, to: NOW },
@@ -49,7 +50,7 @@ function sweep(
     reconcile: port,
     now: () => NOW,
   } as unknown as ReconcileDeps;
-  const activities = createReconcileActivities(deps);
+  const activities = sealedCalls(createReconcileActivities(deps));
   const environment = new MockActivityEnvironment({ heartbeatDetails: more.before });
   const counts = environment.run(() =>
     activities.reconcileFlows({ ...CALL, ...more.call }),
@@ -152,7 +153,7 @@ describe('statements that lie ready', () => {
   const matched = async (from: number, until: number, changed: number, flows: FlowFacts[] = []) => {
     const statements = async () => [{ name: 'a.jsonl', text: lines(from, until, 'tx-9'), changed }];
     const deps = { reconcile: portOf(flows), statements } as unknown as ReconcileDeps;
-    const activities = createReconcileActivities(deps);
+    const activities = sealedCalls(createReconcileActivities(deps));
     return await new MockActivityEnvironment().run(() =>
       activities.matchStatements({ since, now: NOW, windowMs: DAY }),
     );

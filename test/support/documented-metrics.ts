@@ -13,7 +13,8 @@ export function documentedMetrics(): DocumentedMetric[] {
   const rows = page.split('\n').filter((line) => line.startsWith('| `holdfast_'));
   return rows.map((row) => {
     const [name = '', kind = '', process = '', labels = ''] = row.split('|').slice(1, 5);
-    const named = [...labels.matchAll(/`(\w+)`/g)].map(([, label = '']) => label);
+    // The second of two that exclude each other has no series before it is counted.
+    const named = [...labels.replaceAll(/ or `\w+`/g, '').matchAll(/`(\w+)`/g)].map(([, label = '']) => label);
     return { name: name.trim().replaceAll('`', ''), kind: kind.trim(), process: process.trim(), labels: named };
   });
 }

@@ -6,6 +6,8 @@ import { defaultPayloadConverter, type Payload, type PayloadCodec } from '@tempo
 import { resultBefore } from '../../src/client/end-of-flow.js';
 import { createEventSink } from '../../src/client/event-sink.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
+import { SEALED_METADATA } from '../../src/contract/payload-marks.js';
+import { converterPaths } from '../../src/security/data-converter.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
 
 /** Stands in for encryption: what it wraps is not readable, and it notes for which flow it was asked to. */
@@ -16,7 +18,12 @@ class WrappingCodec implements PayloadCodec {
     return Promise.resolve(payloads.map((payload) => ({ ...payload, data: invert(payload.data ?? new Uint8Array()) })));
   }
   decode(payloads: Payload[]): Promise<Payload[]> {
-    return Promise.resolve(payloads.map((payload) => ({ ...payload, data: invert(payload.data ?? new Uint8Array()) })));
+    return Promise.resolve(
+      payloads.map(({ metadata, data }) => {
+        const sealed = { ...metadata, [SEALED_METADATA]: new Uint8Array([1]) };
+        return { metadata: sealed, data: invert(data ?? new Uint8Array()) };
+      }),
+    );
   }
 }
 
@@ -36,7 +43,11 @@ beforeAll(async () => {
 afterAll(() => connection.close());
 
 function clientOf(over: Connection, inNamespace: string): Client {
-  return new Client({ connection: over, namespace: inNamespace, dataConverter: { payloadCodecs: [codec] } });
+  return new Client({
+    connection: over,
+    namespace: inNamespace,
+    dataConverter: { ...converterPaths(), payloadCodecs: [codec] },
+  });
 }
 
 function eventOf(hash: string): TransactionEvent {
@@ -112,12 +123,16 @@ describe('the end of a flow', () => {
   const handle = (workflowId: string) => client.workflow.getHandle(workflowId);
 
   /** Ends it as a worker would, with a result. */
-  async function complete(workflowId: string, result: unknown): Promise<void> {
+  async function complete(
+    workflowId: string,
+    result: unknown,
+    encode = (clear: Payload[]) => codec.encode(clear),
+  ): Promise<void> {
     const taskQueue = { name: workflowId };
     const { taskToken } = await client.withDeadline(Date.now() + 30_000, () =>
       client.workflowService.pollWorkflowTaskQueue({ namespace, taskQueue }),
     );
-    const payloads = await codec.encode([defaultPayloadConverter.toPayload(result)]);
+    const payloads = await encode([defaultPayloadConverter.toPayload(result)]);
     const commands = [{ commandType: 4, completeWorkflowExecutionCommandAttributes: { result: { payloads } } }];
     await client.workflowService.respondWorkflowTaskCompleted({ namespace, taskToken, commands });
     expect((await handle(workflowId).describe()).status.name).toBe('COMPLETED');
@@ -129,6 +144,13 @@ describe('the end of a flow', () => {
     await complete(workflowId, result);
     expect(await sink().endedFlow(workflowId)).toEqual({ paymentId: 'pay-1', result });
     expect(await sink().awaitEnd(workflowId, 1_000)).toEqual({ paymentId: 'pay-1', result });
+  });
+
+  test('is not told by a result that nobody of ours has encrypted', async () => {
+    const workflowId = await openFlow();
+    await complete(workflowId, { paymentId: 'pay-1', status: 'succeeded' }, (clear) => Promise.resolve(clear));
+    expect(await sink().awaitEnd(workflowId, 1_000)).toBeUndefined();
+    expect(await sink().endedFlow(workflowId)).toEqual({});
   });
 
   test('is waited for', async () => {

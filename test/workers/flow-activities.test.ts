@@ -8,7 +8,7 @@ import { flowActivities } from '../../workers/flow-activities.js';
 import { MINIMAL } from '../contract/examples.js';
 
 const FINGERPRINT = FLOWS.charge.fingerprint(FLOWS.charge.schema.parse(MINIMAL));
-const SUCCEEDED = { status: 'succeeded', reference: 'order-1001' };
+const SUCCEEDED = markSealed({ status: 'succeeded', reference: 'order-1001' });
 
 /** An engine with this flow, or with none. It fails at any start, since nothing else is in it. */
 function engineWith(flow: { type: string; answer: object } | undefined): Client {
@@ -32,7 +32,8 @@ async function ask(client: Client, flow: unknown, input: unknown): Promise<unkno
 
 describe('a workflow of a merchant that joins a flow', () => {
   test('is told how it has ended, or that it has not', async () => {
-    const answer = (status: string) => ask(engineWith({ type: 'charge', answer: { status } }), 'charge', MINIMAL);
+    const answer = (status: string) =>
+      ask(engineWith({ type: 'charge', answer: markSealed({ status }) }), 'charge', MINIMAL);
     expect(await answer('succeeded')).toEqual({ outcome: { status: 'succeeded' }, final: true });
     for (const status of ['pending', 'underReview', 'authorized'])
       expect(await answer(status)).toEqual({ outcome: { status }, final: false });

@@ -1,5 +1,8 @@
 import { Client } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
+import { replayEvents } from '../../../src/cli/replay-events.js';
+import { parkedEventsOf } from '../../../src/client/parked-events.js';
 import {
   MEMO_KEYS,
   parkedEventWorkflowId,
@@ -74,6 +77,28 @@ describe('an event that was written in clear', () => {
     await expect(time.client.workflow.getHandle(workflowId).result()).rejects.toMatchObject(
       failsWith('InvalidInput', 'event: was written in clear'),
     );
+    expect(await charge.status()).toMatchObject({ status: 'pending', ignored: {} });
+  });
+
+  test('is not read as one that was parked, nor replayed under our keys', async () => {
+    const { charge, event, paymentId } = await pendingCharge();
+    const workflowId = parkedEventWorkflowId('e'.repeat(64));
+    const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
+    await stranger().workflow.start(WORKFLOW_TYPES.parkedEvent, {
+      taskQueue: PAYMENTS_TASK_QUEUE,
+      workflowId,
+      args: [{ event, reason: 'unknownTransaction' }],
+      typedSearchAttributes: [
+        { key: keyword('PaymentId'), value: paymentId },
+        { key: keyword('PaymentStatus'), value: 'unclaimed' },
+        { key: defineSearchAttributeKey('NeedsOperator', SearchAttributeType.BOOL), value: true },
+      ],
+    });
+    await expect(time.client.workflow.getHandle(workflowId).result()).rejects.toThrow();
+    expect(await parkedEventsOf(time.client, paymentId)).toEqual([]);
+    const [replayed] = await replayEvents(time.client, [workflowId]);
+    const why = expect.stringContaining('was written in clear') as string;
+    expect(replayed).toEqual({ hash: 'e'.repeat(64), result: 'failed', why });
     expect(await charge.status()).toMatchObject({ status: 'pending', ignored: {} });
   });
 });
