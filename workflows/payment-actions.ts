@@ -53,6 +53,7 @@ interface Notes {
 
 async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: Notes): Promise<PaymentActionsResult> {
   flow.paymentId = input.paymentId;
+  flow.lookBeside = () => followDispute(flow, notes.creator);
   await kept(notes, 'opened', () => restoreActions(flow, notes.creator));
   if (notes.command !== undefined) await executeCommand(flow, notes, notes.command);
   for (;;) {

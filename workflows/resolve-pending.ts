@@ -7,14 +7,14 @@ import { runFlow } from './flow/open-flow.js';
 import { nextMessageOrRun } from './flow/inbox.js';
 import { decidedOutcome, retryableOf } from './flow/outcomes.js';
 import { kept, resumable } from './flow/continue.js';
-import { type FlowState, noteDeclines } from './flow/state.js';
+import { type FlowState, noteDeclines, type SettleCommand } from './flow/state.js';
 import { decodedOrRetry } from './kit/decoded-or-retry.js';
 import { ignore } from './kit/run.js';
 import { classifyEvent } from '../src/domain/settling.js';
 import { enter } from './flow/explain.js';
 import { publish } from './kit/visibility.js';
 import { poll } from './policies.js';
-import { askOperatorAfterADay, pollWait } from './steps/operator.js';
+import { askOperatorAfterADay, pollWait, refusalOf } from './steps/operator.js';
 import type { Resolved } from './steps/prove.js';
 import { lookUpTransaction } from './steps/read.js';
 import { settle } from './steps/settle.js';
@@ -78,6 +78,33 @@ const NOT_FOUND_TIMES = 3;
 const NOT_FOUND_AFTER_MS = 15 * 60_000;
 
 /**
+ * The decision of a person, who may not have seen what the service says by now: it is read first, and a final answer of it
+ * wins. Returns undefined if the decision is refused.
+ */
+async function decide(
+  flow: FlowState,
+  { kind, transactionId }: ParsedResolvePendingInput,
+  { isSigned }: FirstRead,
+  command: SettleCommand,
+): Promise<Resolved | undefined> {
+  const { status, transactionId: named = transactionId } = command.request;
+  const read = await lookUpTransaction(flow, transactionId);
+  if ('record' in read) {
+    const refusal = refusalOf(flow, command, read.record);
+    if (refusal !== undefined) command.answer = { refusal };
+    // The steps that follow a transaction answer it.
+    else flow.inbox.unshift({ kind: 'settle', command });
+    return { record: read.record, knownBy: 'poll' };
+  }
+  if (named !== transactionId)
+    command.answer = { refusal: `the ${kind} that is followed is transaction ${transactionId}, not ${named}` };
+  else if (status === 'notExecuted' && isSigned)
+    command.answer = { refusal: `a signed event has named transaction ${transactionId}` };
+  else return { ended: decidedOutcome(flow, command) };
+  return undefined;
+}
+
+/**
  * Before the first successful read the flow claims neither that the transaction is pending nor how it ended.
  * @throws ApplicationFailure `NotFound` if the service has no such transaction
  */
@@ -99,7 +126,10 @@ async function firstRead(flow: FlowState, input: ParsedResolvePendingInput, read
     publish(flow, { dueAt: begun + OPERATOR_AFTER_MS });
     askOperatorAfterADay(flow, begun);
     const message = await nextMessageOrRun(flow, pollWait(flow, reading.reads), 'Until the next read');
-    if (message?.kind === 'settle') return { ended: decidedOutcome(flow, message.command) };
+    if (message?.kind === 'settle') {
+      const ended = await decide(flow, input, reading, message.command);
+      if (ended !== undefined) return ended;
+    }
     if (message?.kind === 'event') {
       const verdict = classifyEvent(message.event, flow);
       if (verdict.verdict === 'settles') return { record: verdict.record, knownBy: 'webhook' };

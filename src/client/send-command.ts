@@ -23,7 +23,7 @@ import { findFlowOfPayment } from './earlier-runs.js';
 import { actionsStart, latestRunOf } from './start-actions.js';
 import { keyword } from './start-options.js';
 import { type Deadlines, DESCRIBE_MS, type Within } from './deadlines.js';
-import { decoded } from './ended-flow.js';
+import { ofWorker } from './ended-flow.js';
 import { doneBefore, reauthorizedBefore } from './done-before.js';
 import { HoldfastError, naming, isClosingRun, isLostUpdate, translate } from './errors.js';
 import { isOpen } from './is-open.js';
@@ -40,7 +40,7 @@ type Answer = FinalStepOutcome | Pending | Unknown;
 
 export interface Sent {
   name: 'capture' | 'void' | 'refund' | 'reauthorize';
-  request: { commandId?: string | undefined; reference?: string | undefined };
+  request: { commandId?: string | undefined; reference?: string | undefined; amount?: number | undefined };
   /** Epoch ms. */
   until: number;
 }
@@ -202,7 +202,7 @@ async function sendTo(
             ),
           }),
     );
-    return decoded(await deadlines.within(Math.max(until, Date.now() + 1), () => handle.result()));
+    return ofWorker(await deadlines.within(Math.max(until, Date.now() + 1), () => handle.result()));
   } catch (error) {
     if (isLostUpdate(error) || isClosingRun(error)) return 'ended';
     const failure = translate(error, workflowId);
@@ -212,7 +212,7 @@ async function sendTo(
     // The flow has too many waiting updates and did not accept this one; send it again while there is time.
     if (failure.type === 'RateLimited' && Date.now() + TRY_AGAIN_MS < until) return 'ended';
     if (!failure.askAgain || Date.now() < until) throw failure;
-    return await present(client, deadlines, workflowId, name);
+    return await present(client, deadlines, workflowId, { name, request });
   }
 }
 
@@ -229,20 +229,28 @@ function updateIdOf(name: Sent['name'], request: Sent['request'], closedRun: str
 }
 
 /** The state of a command that is not settled in time. For a void, the pending operation may be its authorization. */
-async function present(client: Client, deadlines: Within, workflowId: string, name: Sent['name']): Promise<Answer> {
+async function present(
+  client: Client,
+  deadlines: Within,
+  workflowId: string,
+  { name, request }: Omit<Sent, 'until'>,
+): Promise<Answer> {
   const status = await deadlines.within(Date.now() + DESCRIBE_MS, () =>
     client.workflow.getHandle(workflowId).query<FlowStatus>(QUERY_NAMES.status),
   );
-  const { reference, amount, currency, waitingFor, paymentId, transactionId, operation } = decoded(status);
-  const pends = status.status === 'pending' && (name !== 'void' || operation === 'void');
+  const { reference, currency, waitingFor, paymentId, transactionId, operation, queued = [] } = ofWorker(status);
+  // What is pending then is another command's.
+  const isQueued = queued.includes(request.commandId ?? '');
+  const pends = status.status === 'pending' && !isQueued && (name !== 'void' || operation === 'void');
+  const { amount: asked = status.amount } = request;
   return {
     status: pends ? 'pending' : 'unknown',
     reference,
-    amount,
+    amount: isQueued ? asked : (status.operationAmount ?? status.amount),
     currency,
     waitingFor,
     ...(paymentId !== undefined && { paymentId }),
-    ...(transactionId !== undefined && { transactionId }),
+    ...(transactionId !== undefined && !isQueued && { transactionId }),
   };
 }
 

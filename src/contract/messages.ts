@@ -83,6 +83,10 @@ export interface FlowStatus {
   transactionId?: string;
   /** Kind of the latest operation; `transactionId` is its transaction. */
   operation?: TransactionKind | 'risk-analysis';
+  /** Minor units: what that operation moves. */
+  operationAmount?: number;
+  /** Ids of the commands that wait for those before them: nothing has been sent for them. */
+  queued?: readonly string[];
   amount: number;
   currency: string;
   businessUnit: string;

@@ -24,7 +24,10 @@ export interface Sums {
   refunded: number;
   /** Captured at most, including pending and unknown captures. */
   capturedAtMost: number;
+  /** Its authorization was voided, or what was taken. */
   voided: boolean;
+  /** The service shows the payment itself as voided. */
+  showsVoided: boolean;
 }
 
 /**
@@ -59,6 +62,7 @@ export function sumsOf(facts: PaymentFacts, actions: readonly ActionRecord[]): S
       total(facts.captures, perhaps) +
       total(facts.charges, perhaps) +
       unlisted('capture', facts.captures, mayHaveMoved),
+    showsVoided: facts.status === 'Voided',
     voided: facts.status === 'Voided' || facts.voids.some(succeeded) || actions.some(isVoid),
   };
 }
@@ -203,6 +207,11 @@ export function allowedAmount(
         refusal: `${show(sums.capturedAtMost)} may have been captured, and nothing confirms it yet; try again later`,
       };
     if (sums.captured === 0) return { refusal: 'nothing has been captured, so that nothing can be refunded' };
+    // A void may have reversed the capture: a refund beside it would give the money back twice.
+    if (sums.showsVoided)
+      return {
+        refusal: `${show(sums.captured)} captured, and the service shows the payment as voided, which may have given it back; look in its back office`,
+      };
     const left = sums.captured - sums.refunded;
     const ofCapture = capture === undefined ? left : capture.captured - capture.refunded;
     if (capture === undefined || left <= ofCapture) return within('refund', asked, left, numbersOf(sums), show);

@@ -178,7 +178,7 @@ describe('each sum counts what it must, and nothing else', () => {
     { transactionId: 't-1', status, amount: 40, ...(category !== undefined && { category }) },
   ];
   const NOTHING = { ...factsOf([], 100, 'Authorized'), authorizations: [] };
-  const SUMS = { authorized: 0, captured: 0, refunded: 0, capturedAtMost: 0, voided: false };
+  const SUMS = { authorized: 0, captured: 0, refunded: 0, capturedAtMost: 0, voided: false, showsVoided: false };
 
   test.each([
     ['an authorization that succeeded', { authorizations: one('Succeed') }, { authorized: 40 }],
@@ -198,7 +198,7 @@ describe('each sum counts what it must, and nothing else', () => {
     ['a void that succeeded', { voids: one('Succeed') }, { voided: true }],
     ['a void that is pending', { voids: one('Pending') }, {}],
     ['a void that failed', { voids: one('Failed', 'payment_method_declined') }, {}],
-    ['a payment that shows as voided', { status: 'Voided' }, { voided: true }],
+    ['a payment that shows as voided', { status: 'Voided' }, { voided: true, showsVoided: true }],
   ])('%s', (_name, facts, sums) => {
     expect(sumsOf({ ...NOTHING, ...facts }, [])).toEqual({ ...SUMS, ...sums });
   });
@@ -252,7 +252,7 @@ describe('what the flow of a payment has recorded', () => {
 });
 
 describe('what a command is told', () => {
-  const SUMS = { authorized: 100, captured: 60, refunded: 0, capturedAtMost: 60, voided: false };
+  const SUMS = { authorized: 100, captured: 60, refunded: 0, capturedAtMost: 60, voided: false, showsVoided: false };
 
   test.each<[PaymentAction, number | undefined, Partial<typeof SUMS>, object]>([
     ['refund', undefined, {}, { amount: 60 }],
@@ -270,6 +270,12 @@ describe('what a command is told', () => {
       { refusal: '60 units may have been captured, and nothing confirms it yet; try again later' },
     ],
     ['refund', undefined, { voided: true }, { amount: 60 }],
+    [
+      'refund',
+      undefined,
+      { voided: true, showsVoided: true },
+      { refusal: expect.stringContaining('60 units captured, and the service shows the payment as voided') as string },
+    ],
     ['capture', undefined, {}, { amount: 40 }],
     ['capture', 1, { authorized: 0, capturedAtMost: 0 }, { refusal: 'nothing is authorized' }],
     ['capture', 1, { voided: true }, { refusal: 'the authorization has been voided' }],

@@ -121,7 +121,14 @@ describe('what one of several captures took, and what was refunded of it', () =>
 });
 
 describe('a refund of one capture', () => {
-  const OF_PAYMENT = { authorized: 100, captured: 90, refunded: 0, capturedAtMost: 90, voided: false };
+  const OF_PAYMENT = {
+    authorized: 100,
+    captured: 90,
+    refunded: 0,
+    capturedAtMost: 90,
+    voided: false,
+    showsVoided: false,
+  };
   const ONE = { captured: 60, refunded: 25 };
 
   test.each<[string, number | undefined, Partial<typeof OF_PAYMENT>, CaptureSums, object]>([

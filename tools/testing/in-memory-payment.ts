@@ -129,6 +129,7 @@ function sumsOf(payment: Payment): Sums {
     capturedAtMost: taken + sumOf(payment, 'capture', mayHaveMoved),
     refunded: sumOf(payment, 'refund', mayHaveMoved),
     voided: sumOf(payment, 'void', hasMoved) > 0,
+    showsVoided: false,
   };
 }
 

@@ -54,10 +54,11 @@ export const NOT_CARRIED = [
   'waiting',
   // Empty whenever the main loop runs.
   'arrivals',
-  // `commands` are carried separately; `isCancelled` and `refuses` are functions; the next two end a flow.
+  // `commands` are carried separately; the three after it are functions; the next two end a flow.
   'commands',
   'isCancelled',
   'refuses',
+  'lookBeside',
   'outcome',
   'failure',
   'localFirst',

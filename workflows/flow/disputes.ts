@@ -27,8 +27,9 @@ export function registerDisputes(flow: FlowState): void {
         // A statement is an acquirer's word; what an event says beside its signature is looked up.
         if (flow.disputeSeen?.by !== 'statement')
           flow.disputeSeen = { by: seenBy, since: Date.now(), times: 0, nextAt: Date.now() };
-        // While it is at work it looks afterwards.
+        // While it is at work it looks afterwards, or between two reads. Another person may take weeks to approve a refund.
         if (flow.waitingFor === 'command') flow.inbox.push({ kind: 'retryNow' });
+        else if (flow.waitingFor === 'approval') flow.inbox.push({ kind: 'retryNow', isOfDispute: true });
       }
     });
   });

@@ -86,7 +86,9 @@ function sentence(flow: FlowState): string {
     case 'referenceBook':
       return 'nothing is sent until the reference book can be reached; then the flow goes on by itself';
     case 'brake':
-      return `the answer to the ${flow.kind} was lost, and it is only looked for: ${flow.brakedBy ?? 'its business unit is braked'}`;
+      if (flow.brakedBy === undefined)
+        return 'nothing of it was sent: its business unit is braked; it is sent after the release';
+      return `the answer to the ${flow.kind} was lost, and it is only looked for: ${flow.brakedBy}`;
     case 'operator':
       return 'only a person can say what happened';
     // Only subscriptions use these, and they explain themselves.
@@ -171,7 +173,8 @@ function safeToDo(flow: FlowState): string {
   const { outcome } = flow;
   if (outcome?.status === 'notExecuted') return 'Safe to repeat under a new reference.';
   if (outcome?.status === 'declined') {
-    if (flow.lasting !== undefined) return 'Look at the provider, and `void` what is held.';
+    if (flow.lasting !== undefined)
+      return `Look at the provider, and ${flow.kind === 'authorization' ? '`void` what is held' : '`refund` what nobody wants taken'}.`;
     if (outcome.retryable === 'newReference') return 'The same card may be tried again under a new reference.';
     return outcome.retryable === 'newCard'
       ? 'Only another card may be tried.'

@@ -145,6 +145,20 @@ async function answerOutcome(flow: FlowState, request: OutcomeRequest) {
   return presentOutcome(flow);
 }
 
+function whyNotSettleable({ waitingFor }: FlowState): string {
+  switch (waitingFor) {
+    case 'approval':
+      return 'nothing of it has been sent; `approve` or `reject` it';
+    case 'capture':
+    case 'captureSoonDue':
+      return 'the money is held; capture or void it';
+    case 'command':
+      return 'nothing is under way';
+    default:
+      return 'the operation is still being tried with its idempotency key; wait until that has ended, or use retryNow';
+  }
+}
+
 function validateSettle(flow: FlowState, request: SettleManually): void {
   const earlier = request.commandId === undefined ? undefined : flow.commands.get(request.commandId);
   if (isRepeat(earlier, 'settleManually', request)) return;
@@ -156,9 +170,7 @@ function validateSettle(flow: FlowState, request: SettleManually): void {
   }
   refuseWhenEnded(flow);
   if (!flow.settleable) {
-    throw refused(
-      'nothing waits for a decision: the operation is still being tried with its idempotency key; wait until that has ended, or use retryNow',
-    );
+    throw refused(`nothing waits for a decision: ${whyNotSettleable(flow)}`);
   }
   if (request.amount !== undefined && flow.settlesAmount !== true)
     throw refused('amount: what is decided is worth what was asked for; leave it out', FAILURE_TYPES.invalidInput);
@@ -189,7 +201,12 @@ const SAID: Readonly<Record<string, string>> = { approve: 'Succeed', decline: 'F
 
 function noteLateRisk(flow: FlowState, event: TransactionEvent): void {
   const { status, created, paymentId } = event;
-  if (flow.risk === undefined || paymentId !== flow.paymentId) return;
+  if (flow.risk === undefined) return;
+  // An analysis goes before a hold that was made again on another payment.
+  if (paymentId !== flow.paymentId && event.transactionId !== flow.risk.analysisId) {
+    ignore(flow, 'otherPayment');
+    return;
+  }
   // What nobody has signed, or another unit, or about another analysis, says nothing that a person should read.
   const isOther = flow.risk.analysisId !== undefined && event.transactionId !== flow.risk.analysisId;
   if (!event.trusted || event.businessUnit !== flow.businessUnit || status === undefined || isOther) {

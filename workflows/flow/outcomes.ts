@@ -117,14 +117,16 @@ export function evidence(flow: FlowState, knownBy: KnownBy): Evidence {
  * What `outcome` answers now: the final result, or what is known so far.
  * @param command answers this command: the operation that is pending need not be the one it requested
  */
-export function presentOutcome(state: FlowState, command?: Pick<Command, 'name'>): Outcome {
+export function presentOutcome(state: FlowState, command?: Command): Outcome {
   if (state.outcome !== undefined) return state.outcome;
+  // What is pending then is another command's.
+  const isQueued = state.queue.some((waiting) => waiting === command);
   const base = {
     reference: state.reference,
-    amount: state.amount,
+    amount: command === undefined ? state.amount : amountOf(state, command, isQueued),
     currency: state.currency,
     ...(state.paymentId !== undefined && { paymentId: state.paymentId }),
-    ...(state.transactionId !== undefined && { transactionId: state.transactionId }),
+    ...(state.transactionId !== undefined && !isQueued && { transactionId: state.transactionId }),
     ...(state.risk !== undefined && { risk: state.risk }),
     waitingFor: state.waitingFor,
   };
@@ -139,7 +141,7 @@ export function presentOutcome(state: FlowState, command?: Pick<Command, 'name'>
   const taken = state.hold?.taken;
   if (taken !== undefined) return { ...base, status: 'unknown', transactionId: taken.transactionId, captured: taken };
   // A void may wait for its hold, or for the end of the operation that it voids.
-  const pends = state.status === 'pending' && (command?.name !== 'void' || state.kind === 'void');
+  const pends = state.status === 'pending' && !isQueued && (command?.name !== 'void' || state.kind === 'void');
   if (!pends) return { ...base, status: 'unknown' };
   return {
     ...base,
@@ -147,6 +149,12 @@ export function presentOutcome(state: FlowState, command?: Pick<Command, 'name'>
     ...(state.details !== undefined && { details: state.details }),
     ...(state.redirectUrl !== undefined && { redirectUrl: state.redirectUrl }),
   };
+}
+
+/** Of a command that is under way its own, and of one that waits what it asks for. */
+function amountOf(state: FlowState, { request }: Command, isQueued: boolean): number {
+  if (!isQueued) return state.stepAmount;
+  return 'amount' in request && request.amount !== undefined ? request.amount : state.amount;
 }
 
 export function flowStatus(flow: FlowState): FlowStatus {
@@ -163,6 +171,8 @@ export function flowStatus(flow: FlowState): FlowStatus {
     ...(flow.paymentId !== undefined && { paymentId: flow.paymentId }),
     ...(flow.transactionId !== undefined && { transactionId: flow.transactionId }),
     operation: flow.kind,
+    operationAmount: flow.stepAmount,
+    ...(flow.queue.length > 0 && { queued: flow.queue.map(({ commandId }) => commandId) }),
     amount: flow.amount,
     currency: flow.currency,
     businessUnit: flow.businessUnit,

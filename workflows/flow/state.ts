@@ -25,7 +25,7 @@ import type { EarlierRuns } from '../../src/domain/sent-before.js';
 /** A message to the main loop; handlers only queue it. `seen`: the reason for the operator at that time. */
 export type Message =
   | { kind: 'event'; event: TransactionEvent }
-  | { kind: 'retryNow'; seen?: string }
+  | { kind: 'retryNow'; seen?: string; isOfDispute?: true }
   | { kind: 'settle'; command: SettleCommand };
 
 /** `type` is the failure type of the refused update; default `StateConflict`. */
@@ -84,7 +84,7 @@ export interface Hold {
   readonly terms: HoldTerms;
   readonly onDeadline: 'capture' | 'void';
   /** Why the hold must be released, whatever the deadline says. */
-  mustVoid: 'cancel' | 'risk declined' | 'consent given' | 'reauthorize' | undefined;
+  mustVoid: 'cancel' | 'risk declined' | 'consent given' | 'reauthorize' | 'pendingDeadline' | undefined;
   /** `captureMode` `auto`: not captured yet. */
   captureAtOnce: boolean;
   /** Epoch ms: when it is tried again, after a brake has stopped it. */
@@ -266,6 +266,8 @@ export interface FlowState extends Run, Continuing, Guarded {
   busy: boolean;
   /** Why a command can't be taken now; `undefined` takes it. */
   refuses: (flow: FlowState, name: RefusableName, request: RefusableRequest) => Refusal | undefined;
+  /** Looks into a chargeback that was seen, whatever is under way. */
+  lookBeside?: () => Promise<void>;
   /** The present hold, or the last one. */
   hold: Hold | undefined;
   /** Captures that a signed event has called `Succeed`, whatever the flow was doing then. */

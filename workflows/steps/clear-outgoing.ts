@@ -146,7 +146,9 @@ async function nextInput(
 ): Promise<NextInput> {
   const takes = ({ name }: QueuedCommand): boolean =>
     sent.meanwhile !== undefined && (name === 'void' || name === 'capture');
-  const next = await nextCommandOrMessage(flow, ms, summary, endsOnCancel, takes);
+  await flow.lookBeside?.();
+  const lookMs = Math.max(1, (flow.disputeSeen?.nextAt ?? Infinity) - Date.now());
+  const next = await nextCommandOrMessage(flow, Math.min(ms, lookMs), summary, endsOnCancel, takes);
   if (!('command' in next)) return next;
   const { status, kind, stepAmount, stepStartedAt } = flow;
   const before = { status, kind, stepAmount, stepStartedAt };
@@ -228,7 +230,10 @@ async function untilDecided(
     const next = await nextInput(flow, sent, notes, ms, 'Until another person has approved it', endsOnCancel);
     if (!('message' in next)) continue;
     takeNothing(flow, next.message);
-    if (next.message.kind === 'retryNow' && decisionOf(flow, approval) === undefined) return 'look';
+    const { message } = next;
+    // A dispute is looked into beside it, and changes nothing about the limits.
+    const asksToLook = message.kind === 'retryNow' && message.isOfDispute !== true;
+    if (asksToLook && decisionOf(flow, approval) === undefined) return 'look';
   }
 }
 

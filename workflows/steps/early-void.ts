@@ -1,6 +1,7 @@
 import type { Declined, FinalStepOutcome, NotExecuted } from '../../src/contract/outcome.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import { waitingVoid } from '../flow/inbox.js';
+import { addLasting } from '../flow/new-state.js';
 import { noteAction, notExecuted } from '../flow/outcomes.js';
 import { inResetRun } from '../kit/start-guard.js';
 import type { FlowState } from '../flow/state.js';
@@ -50,8 +51,8 @@ export function answerEarlyVoid<Ended extends { status: string }>(
   const command = earlyVoid(flow);
   if (command === undefined) return ended;
   flow.queue.shift();
-  if (inDoubt) {
-    command.answer = { refusal: `${flow.lasting}; the void that was asked for was not sent` };
+  if (inDoubt !== undefined) {
+    command.answer = { refusal: `${inDoubt}; the void that was asked for was not sent` };
     return ended;
   }
   const outcome = { ...ended, nothingHeld: true as const };
@@ -63,14 +64,15 @@ export function answerEarlyVoid<Ended extends { status: string }>(
 /**
  * Flags an ended authorization whose failure is unconfirmed. Money may be held all the same: nothing voids it,
  * and no caller may be answered that nothing is held, so an operator must look.
+ * @returns why, in a sentence
  */
-export function callForDoubt(flow: FlowState, ended: Declined | NotExecuted): boolean {
-  const inDoubt = ended.status === 'declined' && !ended.confirmed;
-  if (inDoubt)
-    flow.lasting =
-      `nobody has confirmed that the authorization ${ended.transactionId ?? ''} has failed: ` +
-      'look at the provider whether money is held, and void what is held';
-  return inDoubt;
+export function callForDoubt(flow: FlowState, ended: Declined | NotExecuted): string | undefined {
+  if (ended.status !== 'declined' || ended.confirmed) return undefined;
+  const why =
+    `nobody has confirmed that the authorization ${ended.transactionId ?? ''} has failed: ` +
+    'look at the provider whether money is held, and void what is held';
+  addLasting(flow, why);
+  return why;
 }
 
 function isUnheld(ended: object): ended is Declined | NotExecuted {

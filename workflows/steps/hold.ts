@@ -61,9 +61,10 @@ async function carryOut(
 async function resumeAct(flow: FlowState, hold: Hold, notes: Following): Promise<HoldOutcome | undefined> {
   const { act, captures, afterEnd } = notes;
   if (act === undefined) return undefined;
+  const { mustVoid } = hold;
   const ended = await carryOut(flow, hold, notes, act);
   if (ended !== undefined) return ended;
-  if (captures !== undefined) noteTry(hold, captures);
+  if (captures !== undefined && !wasKept(hold, mustVoid)) noteTry(hold, captures);
   notes.captures = undefined;
   notes.afterEnd = undefined;
   return afterEnd === true ? await listenAfterEnd(flow, hold, notes, 'held') : undefined;
@@ -84,9 +85,13 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
       if (refusedAsOver(hold, asked)) continue;
       flow.busy = true;
       hold.captureAtOnce = false;
-      const reason = hold.mustVoid ?? (isOfPendingDeadline(asked) ? 'pendingDeadline' : 'command');
+      // Nobody waits for its answer: it is tried until the hold has ended, and nothing is captured any more.
+      const isOfDeadline = isOfPendingDeadline(asked);
+      if (isOfDeadline) hold.mustVoid ??= 'pendingDeadline';
+      const reason = hold.mustVoid ?? 'command';
       const ended = await carryOut(flow, hold, notes, { name: 'void', reason, command: asked });
       if (ended !== undefined) return ended;
+      if (isOfDeadline) noteTry(hold, hold.sequences.capture);
       continue;
     }
     const act = nextAct(hold);
@@ -131,8 +136,13 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
     );
     notes.captures = undefined;
     if (ended !== undefined) return ended;
-    noteTry(hold, captures);
+    if (!wasKept(hold, mustVoid)) noteTry(hold, captures);
   }
+}
+
+/** A brake has stopped the release of the hold before its deadline: nothing was sent, and nothing has to be tried again. */
+function wasKept({ mustVoid, terms }: Hold, before: Hold['mustVoid']): boolean {
+  return before === 'reauthorize' && mustVoid === undefined && Date.now() < terms.captureBy;
 }
 
 /**

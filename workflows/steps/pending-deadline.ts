@@ -23,11 +23,14 @@ function deadlineOf({ pendingLimitMs, redirectUntil, redirectLimitMs }: FlowStat
   return redirectUntil - redirectLimitMs + pendingLimitMs;
 }
 
-/** Shortens `ms` to the deadline, and after it to the next try of a void. */
+/**
+ * Shortens `ms` to the deadline, and after it to the next try of a void. A time that is past shortens nothing: no void is
+ * tried beside one that waits or is under way, and the reads would follow each other without a pause.
+ */
 export function untilPendingDeadline(flow: FlowState, ms: number): number {
   const next = flow.pendingVoid?.nextAt ?? deadlineOf(flow);
-  if (next === undefined || isOver(flow)) return ms;
-  return Math.max(1, Math.min(ms, next - Date.now()));
+  if (next === undefined || next <= Date.now() || isOver(flow)) return ms;
+  return Math.min(ms, next - Date.now());
 }
 
 /** Nothing more is tried: the void of a hold waits, or there were too many. */

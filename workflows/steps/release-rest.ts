@@ -128,6 +128,12 @@ async function lookWhetherItStands(
     const message = await nextMessageOrRun(flow, pollWait(flow, looking.reads), 'Until the capture is shown to stand');
     if (message?.kind === 'event') ignore(flow, 'onlyMakesItLook');
     if (message?.kind === 'settle') {
+      // What a person has seen may be old by now, and what the service shows wins.
+      const now = message.command.request.status === 'notExecuted' ? await readPayment(flow) : undefined;
+      if (now !== undefined && STANDS.includes(now.status)) {
+        message.command.answer = { refusal: `the payment service shows the payment as ${now.status}` };
+        return stands(flow, hold, taken, notes);
+      }
       const decided = decide(flow, hold, taken, notes, message.command, looking.inDoubt === true);
       if (decided !== undefined) return decided;
     }

@@ -83,6 +83,21 @@ describe('a hold is not given up for a new one that the brake would stop', () =>
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'command' });
   });
 
+  test('by commands before its deadline, which count as no try to end it', async () => {
+    const hold = await reauthorizable({ captureDeadline: '5 days' });
+    await brake();
+    for (const commandId of ['a', 'b', 'c', 'd'])
+      await expect(hold.ask('reauthorize', { commandId })).rejects.toMatchObject(
+        failsWith('StateConflict', 'not reauthor'),
+      );
+    expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: false });
+    await release();
+    const before = await time.now();
+    await hold.ask('reauthorize', { commandId: 'longer' });
+    expect((await time.now()) - before).toBeLessThan(10 * 60_000);
+    expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD]);
+  });
+
   test('at its deadline, which is tried again after the release', async () => {
     const hold = await reauthorizable({ onDeadline: 'reauthorize', captureDeadline: '2 days' });
     await brake();

@@ -127,6 +127,18 @@ describe('a charge whose buyer does not come back', () => {
     expect(await movements(time, flow.reference)).toEqual(['charge Failed 6000 USD', VOIDED]);
   });
 
+  test('is read at the usual pace while its void is pending', async () => {
+    const flow = await sentAway('charge', 'allowed');
+    const { paymentId } = await flow.status();
+    await time.sandbox.addFault({ action: 'result', status: 'Pending', path: `/payments/${paymentId}/voids` });
+    await time.passUntil(flow.startedAt + 3 * HOUR);
+    expect(voidsOf(flow.reference)).toEqual(['void:1']);
+    expect(time.requests.reads(paymentId).length).toBeLessThan(150);
+    const voided = (await time.sandbox.ledger(flow.reference)).find(({ kind }) => kind === 'void');
+    await time.sandbox.complete(voided?.transaction_id ?? '', { status: 'Succeed' });
+    expect(await flow.outcome()).toMatchObject({ status: 'voided', reason: 'pendingDeadline' });
+  });
+
   test('is not asked for a void again while the payment can not be read', async () => {
     const flow = await sentAway('charge', 'allowed');
     const { paymentId } = await flow.status();
@@ -150,6 +162,33 @@ describe('an authorization whose buyer does not come back', () => {
     });
     expect(await flow.outcome()).toMatchObject({ status: 'voided', reason: 'pendingDeadline' });
     expect(await movements(time, flow.reference)).toEqual(['authorization Succeed 6000 USD', VOIDED]);
+  });
+
+  test('is read at the usual pace after its deadline, where a merchant has asked for a void before', async () => {
+    const flow = await sentAway('authorizeAndCapture', 'allowed', { pendingMs: 5 * HOUR });
+    const { paymentId } = await flow.status();
+    const asked = flow.ask('void', { commandId: 'no-longer-wanted' });
+    await time.passUntil(flow.startedAt + 4 * HOUR);
+    expect(time.requests.reads(paymentId).length).toBeLessThan(150);
+    expect(await asked).toMatchObject({ status: 'succeeded' });
+    expect(await flow.outcome()).toMatchObject({ status: 'voided', reason: 'command' });
+  });
+
+  test('is never captured, however often its void fails', async () => {
+    const flow = await sentAway('authorizeAndCapture', 'allowed', {
+      ...{ pendingMs: 2 * HOUR, onDeadline: 'capture', captureMode: 'manual', captureDeadline: '2 days' },
+    });
+    const { paymentId } = await flow.status();
+    await time.sandbox.addFault({ ...declined(`/payments/${paymentId}/voids`), times: 3 });
+    await time.passUntil(flow.startedAt + 2.1 * HOUR);
+    await expect(flow.ask('capture', { commandId: 'late' })).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('the hold is being released (pendingDeadline)') as string },
+    });
+    await time.passUntil(flow.startedAt + 3 * HOUR);
+    expect(await flow.outcome()).toMatchObject({ status: 'voided', reason: 'pendingDeadline' });
+    const failed = 'void Failed 6000 USD';
+    const moved = ['authorization Succeed 6000 USD', failed, failed, failed, VOIDED];
+    expect(await movements(time, flow.reference)).toEqual(moved);
   });
 
   test('ends declined when it fails, and nothing is voided', async () => {

@@ -53,6 +53,28 @@ describe('a refund that names a capture', () => {
   });
 });
 
+test('a refund that waits behind another is not said to pend, nor to be that one', async () => {
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { amount: 12_000 }));
+  const { paymentId } = await flow.outcome();
+  const fault = { action: 'result', status: 'Pending', path: `/payments/${paymentId}/refunds`, times: 1 } as const;
+  await time.sandbox.addFault(fault);
+  const ask = async (commandId: string, amount: number) => {
+    const request = { payment: flow.reference, commandId, amount };
+    return await time.holdfast.refund(request, { waitFor: '2 seconds' });
+  };
+  await time.sandbox.settings({ pendingMs: HOUR });
+  const first = await ask('one', 5_500);
+  expect(first).toMatchObject({ status: 'pending', amount: 5_500, transactionId: expect.any(String) as string });
+  const second = await ask('two', 5_000);
+  expect(second).toMatchObject({ status: 'unknown', amount: 5_000, commandId: 'two' });
+  expect(second).not.toHaveProperty('transactionId');
+  await time.sandbox.settings({ pendingMs: 10_000 });
+  await time.sandbox.complete(first.transactionId ?? '', { status: 'Succeed' });
+  await time.passUntil((await time.now()) + 2 * HOUR);
+  expect(await ask('one', 5_500)).toMatchObject({ status: 'succeeded', amount: 5_500 });
+  expect(await ask('two', 5_000)).toMatchObject({ status: 'succeeded', amount: 5_000 });
+});
+
 test('a refund that the service refuses fails with the type of that refusal', async () => {
   const { actions, first, onLedger } = await twiceCaptured();
   const { paymentId = '' } = await actions.status();

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
+import { tellOfDispute } from '../../../src/client/start-actions.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { beginActions, ledgerRows } from '../../support/virtual-flows.js';
 import { DAY, heldElsewhere, HOUR, MINUTE, runLengths, sharedTime } from './context.js';
@@ -48,6 +49,19 @@ test('a capture does not wait behind a refund that another person has to approve
   expect(await answer).toMatchObject({ status: 'succeeded', amount: 6_500, evidence: { approved: GRACE } });
   expect(await actions.ask('capture', rest)).toMatchObject({ status: 'succeeded' });
   expect(await moved()).toEqual([...BEFORE, REST, BACK]);
+});
+
+test('a chargeback is looked into at once, and the refund that waits is refused then', async () => {
+  const { actions, paymentId, refund, answer, waits, approve, moved } = await waiting();
+  await time.sandbox.dispute(refund.captureId ?? '');
+  await tellOfDispute(time.client, { paymentId, businessUnit: 'default', currency: 'USD' }, 'event');
+  await pass(MINUTE);
+  expect(await actions.status()).toMatchObject({ ...waits, disputed: { knownBy: 'event' } });
+  await approve();
+  await expect(answer).rejects.toMatchObject({
+    cause: { message: expect.stringContaining('the payment is disputed') as string },
+  });
+  expect(await moved()).toEqual(BEFORE);
 });
 
 test('one that pends for days is followed, and what is approved meanwhile is sent after it', async () => {
