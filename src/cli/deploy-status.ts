@@ -10,6 +10,7 @@ import {
   sayUnversioned,
 } from './deployment.js';
 import type { Engine, Surroundings } from './engine.js';
+import { CommandError } from './errors.js';
 import { asJson, asLines, printable, table, time } from './table.js';
 
 export interface DeployStatusRequest {
@@ -37,6 +38,7 @@ interface BuildRow extends Build {
 /**
  * `holdfast deploy status`. Resolves with the exit code: {@link STILL_OPEN} if flows are pinned to a build without a
  * worker, so that nobody follows them; with `build` if its workers must not stop yet.
+ * @throws CommandError if `build` is not there, with its whole deployment or alone
  */
 export async function showDeployment(
   engine: Engine,
@@ -46,6 +48,8 @@ export async function showDeployment(
   const name = deploymentNameOf(env);
   const deployment = await askForDeployment(engine, name);
   if (deployment === undefined) {
+    // Whoever names a build stops its workers after a 0, and a mistyped TEMPORAL_DEPLOYMENT_NAME ends here too.
+    if (only !== undefined) throw new CommandError(sayUnversioned(engine, name));
     if (json) print(asJson({ deployment: name, versions: 0, mostVersions: MOST_VERSIONS, builds: [] }));
     else printError(`${sayUnversioned(engine, name)}\n`);
     return 0;

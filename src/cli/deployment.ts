@@ -1,4 +1,6 @@
 import type { Client } from '@temporalio/client';
+import { NamespaceNotFoundError } from '@temporalio/common';
+import { sayMissing } from '../client/namespace.js';
 import { readDeployment, versionName, type Build, type WorkerDeployment } from '../client/worker-deployment.js';
 import { BILLING_TASK_QUEUE, DEPLOYMENT_NAME, type WorkflowType } from '../contract/names.js';
 import type { Engine } from './engine.js';
@@ -14,8 +16,15 @@ export function deploymentNameOf(env: NodeJS.ProcessEnv): string {
   return env['TEMPORAL_DEPLOYMENT_NAME']?.trim() || DEPLOYMENT_NAME;
 }
 
-export async function askForDeployment({ client }: Engine, name: string): Promise<WorkerDeployment | undefined> {
-  return await client.withDeadline(Date.now() + ASK_MS, () => readDeployment(client, name));
+/** @throws CommandError if there is no such namespace */
+export async function askForDeployment(engine: Engine, name: string): Promise<WorkerDeployment | undefined> {
+  const { client, namespace, address } = engine;
+  try {
+    return await client.withDeadline(Date.now() + ASK_MS, () => readDeployment(client, name));
+  } catch (error) {
+    if (error instanceof NamespaceNotFoundError) throw new CommandError(`At ${address} ${sayMissing(namespace)}`);
+    throw error;
+  }
 }
 
 /** The sentence for where {@link askForDeployment} finds none. */

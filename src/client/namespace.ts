@@ -132,7 +132,7 @@ export function namespaceFaults(
   return faults;
 }
 
-function sayMissing(namespace: string, setUp = 'run holdfast setup'): string {
+export function sayMissing(namespace: string, setUp = 'run holdfast setup'): string {
   return `there is no namespace "${namespace}": ${setUp}, which makes it, or name another one in TEMPORAL_NAMESPACE.`;
 }
 

@@ -1,5 +1,7 @@
 import { type Client, isGrpcServiceError } from '@temporalio/client';
+import { rethrowKnownErrorTypes } from '@temporalio/client/lib/helpers.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../contract/names.js';
+import { codeOf, GRPC } from './grpc-codes.js';
 
 /** Versions that a server takes of one deployment, unless its `matching.maxVersionsInDeployment` says otherwise. */
 export const MOST_VERSIONS = 100;
@@ -31,12 +33,12 @@ export interface WorkerDeployment {
   unversioned: Workers;
 }
 
-const NOT_FOUND = 5;
-const UNIMPLEMENTED = 12;
-
 type Engine = Pick<Client, 'workflowService' | 'options'>;
 
-/** The deployment's versions, the newest first; undefined if no versioned worker has polled yet, or the server has none. */
+/**
+ * The deployment's versions, the newest first; undefined if no versioned worker has polled yet, or the server has none.
+ * @throws NamespaceNotFoundError
+ */
 export async function readDeployment(engine: Engine, deploymentName: string): Promise<WorkerDeployment | undefined> {
   const info = await deploymentInfo(engine, deploymentName);
   if (info === undefined) return undefined;
@@ -77,7 +79,10 @@ async function deploymentInfo({ workflowService, options }: Engine, deploymentNa
     const { workerDeploymentInfo } = await workflowService.describeWorkerDeployment({ namespace, deploymentName });
     return workerDeploymentInfo ?? undefined;
   } catch (error) {
-    if (isGrpcServiceError(error) && [NOT_FOUND, UNIMPLEMENTED].includes(Number(error.code))) return undefined;
+    // A namespace that is not there is the same code, and must not pass for one without a deployment.
+    if (isGrpcServiceError(error)) rethrowKnownErrorTypes(error);
+    const code = codeOf(error);
+    if (code === GRPC.notFound || code === GRPC.unimplemented) return undefined;
     throw error;
   }
 }

@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { drainBuild } from '../../src/cli/deploy-drain.js';
 import { showDeployment } from '../../src/cli/deploy-status.js';
 import type { Engine } from '../../src/cli/engine.js';
+import { GRPC } from '../../src/client/grpc-codes.js';
 import { SIGNAL_NAMES } from '../../src/contract/names.js';
+import { grpcError } from '../client/namespace-server.js';
+import { environmentOf, holdfast } from './command.js';
 
 /** INACTIVE, CURRENT, RAMPING, DRAINING, DRAINED of Temporal's enum. */
 const STATUS = { inactive: 1, current: 2, ramping: 3, draining: 4, drained: 5 } as const;
@@ -43,8 +46,7 @@ function engineWith({ builds, polling, flows = [] }: Deployed) {
     withDeadline: async (_at: number, call: () => Promise<unknown>) => await call(),
     workflowService: {
       async describeWorkerDeployment({ deploymentName }: { deploymentName: string }) {
-        if (deploymentName !== 'holdfast')
-          throw Object.assign(new Error('no such'), { code: 5, details: '', metadata: {} });
+        if (deploymentName !== 'holdfast') throw grpcError(GRPC.notFound, 'no Worker Deployment found');
         return {
           workerDeploymentInfo: {
             versionSummaries: Object.entries(builds).map(([buildId, status]) => ({
@@ -174,6 +176,20 @@ describe('deploy status', () => {
     const { code, out, err } = await status({ builds, polling: [] }, undefined, { TEMPORAL_DEPLOYMENT_NAME: 'none' });
     expect({ code, out }).toEqual({ code: 0, out: '' });
     expect(err).toContain('has no worker deployment "none": its workers are not versioned');
+  });
+
+  test('of one build is an error where workers are not versioned: a 0 would stop the workers of that build', async () => {
+    await expect(status({ builds, polling: [] }, 'v0', { TEMPORAL_DEPLOYMENT_NAME: 'none' })).rejects.toThrow(
+      'has no worker deployment "none": its workers are not versioned',
+    );
+  });
+
+  test('of a namespace that is not there says so, and not that its workers are unversioned', async () => {
+    const { code, out, err } = await holdfast(await environmentOf('nobody-made-it'), ['deploy', 'status']);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(
+      /^At \S+ there is no namespace "nobody-made-it": .* name another one in TEMPORAL_NAMESPACE\.\n$/,
+    );
   });
 });
 
