@@ -1,8 +1,11 @@
+import type { Client } from '@temporalio/client';
 import { HoldfastClient } from '../client/holdfast-client.js';
 import { BRAKE_KNOWN_WITHIN_MS, type BrakeRequest, type Brakes } from '../contract/brakes.js';
 import { brakeOf, sayBrake } from '../domain/brakes.js';
 import type { BrakesRequest } from './brake-arguments.js';
+import { countFlows } from './deployment.js';
 import type { Engine } from './engine.js';
+import { messageOf } from './errors.js';
 import { asJson, asLines, printable, table, time } from './table.js';
 import { quoted } from './visibility-query.js';
 
@@ -34,11 +37,23 @@ export async function runBrakes({ client }: Engine, asked: BrakesRequest, output
   for (const other of after.braked)
     if (other.businessUnit !== businessUnit) printError(`Also ${printable(sayBrake(other))}.\n`);
   if (now !== undefined) {
-    // Workers alone know the units; a mistyped one would stop nothing.
-    const { count } = await client.workflow.count(`BusinessUnit = ${quoted(businessUnit)}`);
-    if (count === 0) printError(`No flow of business unit "${businessUnit}" is known: is that its name?\n`);
+    const hint = await hintOnName(client, businessUnit);
+    if (hint !== undefined) printError(`${hint}\n`);
   }
   return now === undefined && before === undefined ? 1 : 0;
+}
+
+/** Workers alone know the units; a mistyped one would stop nothing. Never rejects: the brake is set already. */
+async function hintOnName(client: Client, businessUnit: string): Promise<string | undefined> {
+  try {
+    const count = await countFlows(client, `BusinessUnit = ${quoted(businessUnit)}`);
+    return count === 0 ? `No flow of business unit "${businessUnit}" is known: is that its name?` : undefined;
+  } catch (error) {
+    return (
+      `It could not be asked whether there are flows of business unit "${businessUnit}" (${printable(messageOf(error))}): ` +
+      'see yourself that this is its name.'
+    );
+  }
 }
 
 function listed({ braked, changes }: Brakes): string[] {

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import type { Client } from '@temporalio/client';
+import { describe, expect, test, vi } from 'vitest';
 import type { BrakesRequest } from '../../../src/cli/brake-arguments.js';
 import { runBrakes } from '../../../src/cli/brakes.js';
 import type { Engine } from '../../../src/cli/engine.js';
@@ -250,23 +251,33 @@ test('every fault of a brake is said, and nothing is braked', async () => {
   expect((await time.holdfast.brakes.list()).braked).toEqual([]);
 });
 
+async function ran(client: Client, request: BrakesRequest) {
+  let out = '';
+  let err = '';
+  const print = (text: string) => void (out += text);
+  const printError = (text: string) => void (err += text);
+  const code = await runBrakes({ client } as Engine, request, { print, printError });
+  return { code, out, err };
+}
+
+const asked = {
+  command: 'brake',
+  json: false,
+  request: { businessUnit: 'default', ...ADA, captures: true },
+} as const;
+
+test('the command has braked although visibility could not be asked for its hint', async () => {
+  const counting = vi.spyOn(time.client.workflow, 'count').mockRejectedValue(new Error('RESOURCE_EXHAUSTED'));
+  const { code, out, err } = await ran(time.client, asked);
+  counting.mockRestore();
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^Business unit "default" is braked since /) });
+  expect(err).toContain('flows of business unit "default" (RESOURCE_EXHAUSTED): see yourself that this is its name.');
+  expect((await time.holdfast.brakes.list()).braked).toMatchObject([{ businessUnit: 'default', captures: true }]);
+});
+
 test('the command says what it stops, who has braked it before, which others are braked, and what it did not do', async () => {
-  const run = async (request: BrakesRequest) => {
-    let out = '';
-    let err = '';
-    const print = (text: string) => void (out += text);
-    const code = await runBrakes({ client: time.client } as Engine, request, {
-      print,
-      printError: (text) => void (err += text),
-    });
-    return { code, out, err };
-  };
+  const run = async (request: BrakesRequest) => await ran(time.client, request);
   await brake({ businessUnit: 'another', who: 'Eve' });
-  const asked = {
-    command: 'brake',
-    json: false,
-    request: { businessUnit: 'default', ...ADA, captures: true },
-  } as const;
   expect(await run(asked)).toMatchObject({
     code: 0,
     out: expect.stringMatching(/^Business unit .*new payments, captures\.\n$/),
