@@ -11,6 +11,7 @@ import { KeyRing, parseKeyRing } from '../security/key-ring.js';
 import { readSecretFile } from '../security/secret-file.js';
 import { CommandError, messageOf } from './errors.js';
 import { runningStack, type RunningStack } from './run-file.js';
+import { printable } from './table.js';
 
 export interface Surroundings {
   env: NodeJS.ProcessEnv;
@@ -142,13 +143,34 @@ function uiOf(env: NodeJS.ProcessEnv): string | undefined {
   return env['HOLDFAST_UI_ORIGINS']?.split(',')[0]?.trim() || undefined;
 }
 
-/** Hint when both a local stack and TEMPORAL_ADDRESS exist: an operator must know which one is used. */
+/** Each of them chooses a Temporal, or a namespace of it. */
+const CHOOSING = ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'TEMPORAL_PROFILE', 'TEMPORAL_CONFIG_FILE'];
+
+/**
+ * Hint when there is a local stack, and variables that choose another Temporal or namespace: an operator who takes the one
+ * for the other would brake, approve or settle in the wrong place.
+ */
 function noteOn(env: NodeJS.ProcessEnv, stack: RunningStack | undefined): string | undefined {
-  if (stack === undefined) return undefined;
-  const other = env['TEMPORAL_ADDRESS'];
-  if (!other || other === stack.address) return undefined;
+  const chosen = CHOOSING.filter((name) => env[name]);
+  if (stack === undefined || chosen.length === 0) return undefined;
+  const other = chosenBy(env);
+  const own = sayWhere(stack);
+  if (other === own) return undefined;
   return (
-    `This is about the npm start that runs in this folder (${stack.address}). TEMPORAL_ADDRESS=${other} is not ` +
-    'followed here: run the command in another folder for that.'
+    `This is about the npm start that runs in this folder: ${own}. ` +
+    `${chosen.map((name) => `${name}=${env[name]}`).join(' ')} (${other}) is not followed here: run the command in another ` +
+    'folder for that. With HOLDFAST_ENVIRONMENT=live or test it refuses a namespace of the other one.'
   );
+}
+
+function chosenBy(env: NodeJS.ProcessEnv): string {
+  try {
+    return sayWhere(byEnvironment(env));
+  } catch (error) {
+    return printable(messageOf(error));
+  }
+}
+
+function sayWhere({ address, namespace }: Pick<RunningStack, 'address' | 'namespace'>): string {
+  return `namespace "${namespace}" at ${address}`;
 }

@@ -193,19 +193,49 @@ describe('in the folder of a running npm start', () => {
     uiUrl: 'http://ui.test',
   });
 
-  test('the command finds Temporal, keys and UI by run.json, and tells whose TEMPORAL_ADDRESS it does not follow', async () => {
+  test('the command finds Temporal, keys and UI by run.json, and tells whose address it does not follow', async () => {
     const cwd = runFile({ state: 'ready', stack: { pid: process.pid }, temporal: await temporal() });
     const elsewhere = { TEMPORAL_ADDRESS: 'production.test:7233', TEMPORAL_API_KEY: 'of-production' };
     const { code, out, err } = await holdfast(elsewhere, ['show', reference, '--json'], { cwd });
-    expect({ code, err }).toEqual({
-      code: 0,
-      err: expect.stringContaining('TEMPORAL_ADDRESS=production.test:7233 is not'),
-    });
+    expect(code).toBe(0);
+    expect(err).toBe(
+      `This is about the npm start that runs in this folder: namespace "${stack.namespace}" at ${await temporalAddress()}. ` +
+        'TEMPORAL_ADDRESS=production.test:7233 (namespace "default" at production.test:7233) is not followed here: ' +
+        'run the command in another folder for that. With HOLDFAST_ENVIRONMENT=live or test it refuses a namespace of ' +
+        'the other one.\n',
+    );
     expect(JSON.parse(out)).toMatchObject({
       reference,
       answeredByFlow: true,
       uiUrl: expect.stringMatching(/^http:..ui/),
     });
+  });
+
+  test.each([
+    ['TEMPORAL_NAMESPACE', 'production', /TEMPORAL_NAMESPACE=production .*\(namespace "production" at /],
+    ['TEMPORAL_PROFILE', 'production', /TEMPORAL_PROFILE=production .*\(namespace "shop.live" at live.test:7233\)/],
+    ['TEMPORAL_CONFIG_FILE', '/nowhere.toml', /TEMPORAL_CONFIG_FILE=\/nowhere.toml \(namespace "default" at /],
+    [
+      'TEMPORAL_PROFILE',
+      'misspelt',
+      /TEMPORAL_PROFILE=misspelt .*\(Temporal can't be reached: its settings.* can't be read: /,
+    ],
+  ])('a %s that names another place is told in one line', async (name, value, told) => {
+    const cwd = runFile({ stack: { pid: process.pid }, temporal: await temporal() });
+    const file = join(cwd, 'temporal.toml');
+    writeFileSync(file, '[profile.production]\naddress = "live.test:7233"\nnamespace = "shop.live"\n');
+    const { code, err } = await holdfast({ TEMPORAL_CONFIG_FILE: file, [name]: value }, ['list'], { cwd });
+    expect(code).toBe(0);
+    const [line, ...rest] = err.trimEnd().split('\n');
+    expect(line).toMatch(told);
+    expect(rest).toEqual([]);
+  });
+
+  test('variables that name the same place are followed as they are, without a word', async () => {
+    const cwd = runFile({ stack: { pid: process.pid }, temporal: await temporal() });
+    const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = env;
+    const { code, err } = await holdfast({ TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE }, ['list'], { cwd });
+    expect({ code, err }).toEqual({ code: 0, err: '' });
   });
 
   test('a run.json that a killed stack has left behind is not followed', async () => {
