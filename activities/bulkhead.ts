@@ -222,8 +222,9 @@ class Bulkhead {
   #tellOfCircuit(): void {
     this.#tellWhatChanged();
     clearTimeout(this.#telling);
-    // Without a further call nobody would be told that there are none any more. One that is under way tells at its end.
-    if (this.#wasOpen) this.#telling = setTimeout(() => this.#tellWhatChanged(), VIEW_MS).unref();
+    // Without a further call nobody would be told that there are none any more. A timer may fire a moment before its time,
+    // and then still sees the last call: without another one the gauge would say for ever that the circuit is open.
+    if (this.#wasOpen) this.#telling = setTimeout(() => this.#tellOfCircuit(), VIEW_MS).unref();
   }
 
   #tellWhatChanged(): void {

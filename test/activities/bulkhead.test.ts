@@ -174,6 +174,21 @@ describe('a unit whose service is slow or failing', () => {
     }
   });
 
+  test('is told to be over also where the timer that tells it fires a moment too early', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      await service.rounds(20, 10, failed('lost'));
+      service.now += 60 * SECOND - 1;
+      await vi.advanceTimersByTimeAsync(60 * SECOND);
+      expect(service.reported).toEqual(['slow open']);
+      service.now += 60 * SECOND;
+      await vi.advanceTimersByTimeAsync(60 * SECOND);
+      expect(service.reported).toEqual(['slow open', 'slow unseen']);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test('is not held against it after a minute', async () => {
     await service.rounds(20, 10, failed('lost'));
     service.now += 61 * SECOND;
