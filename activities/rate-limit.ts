@@ -92,10 +92,22 @@ export class RateLimit {
 
   /** As long as many do so the others would have no turn: every eighth time one of them goes as well. */
   #goesAhead(): true {
-    this.#turns = Math.max(this.#turns - 1, -Math.max(1, this.perSecond));
+    this.#takeTurn();
     this.#given += 1;
-    if (this.#given % OTHERS_TURN === 0) this.#inTheirTurn(this.#lines(CALL_PRIORITIES.deadline))?.shift()?.end(true);
+    if (this.#given % OTHERS_TURN === 0) this.#letGo(this.#inTheirTurn(this.#lines(CALL_PRIORITIES.deadline)));
     return true;
+  }
+
+  #letGo(line: Waiting[] | undefined): void {
+    const next = line?.shift();
+    if (next === undefined) return;
+    this.#takeTurn();
+    next.end(true);
+  }
+
+  /** One that is not there is missing later, up to a second's: the service would see more calls than it allows. */
+  #takeTurn(): void {
+    this.#turns = Math.max(this.#turns - 1, -Math.max(1, this.perSecond));
   }
 
   #awayOf(priority: CallPriority): number[] {

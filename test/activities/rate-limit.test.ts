@@ -126,6 +126,21 @@ describe('the calls of a unit', () => {
     for (const priority of [2, 3, 4] as const) expect(calls.given(priority).length).toBeGreaterThan(2);
   });
 
+  test('that go beside those that go ahead take a turn as well, which is missing later', async () => {
+    const calls = new Calls(10);
+    // One of them goes at once.
+    calls.ask(3, 20);
+    // 30 of them wait, and eight go ahead: with the last one goes another of the class that waits.
+    calls.ask(1, 38);
+    await vi.advanceTimersByTimeAsync(0);
+    expect([calls.given(3).length, calls.given(1).length]).toEqual([2, 8]);
+    // Nine turns are missing, and the tenth is a call's.
+    await vi.advanceTimersByTimeAsync(990);
+    expect(calls.given()).toHaveLength(10);
+    await vi.advanceTimersByTimeAsync(20);
+    expect(calls.given()).toHaveLength(11);
+  });
+
   test('wait only where their worker has room', async () => {
     const calls = new Calls(1);
     expect(await calls.limit.inTurn(2, false)).toBe(true);

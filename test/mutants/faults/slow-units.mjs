@@ -254,8 +254,8 @@ export const SLOW_UNIT_FAULTS = [
     rule: 'load',
     promise: 'However many calls go ahead, every eighth time one of the others goes as well.',
     file: 'activities/rate-limit.ts',
-    from: 'if (this.#given % OTHERS_TURN === 0) this.#inTheirTurn(',
-    to: 'if (this.#given % OTHERS_TURN > 8) this.#inTheirTurn(',
+    from: 'if (this.#given % OTHERS_TURN === 0) this.#letGo(',
+    to: 'if (this.#given % OTHERS_TURN > 8) this.#letGo(',
     tests: ['test/activities/rate-limit.test.ts'],
   },
   {
