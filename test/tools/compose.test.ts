@@ -189,6 +189,16 @@ withCompose('docker-compose.yml', () => {
   });
 });
 
+test('whoever is told to start several workers is told to say how many there are: each would send all callsPerSecond', () => {
+  const texts = ['docker-compose.yml', 'docs/production.md'].map((file) => readFileSync(join(root, file), 'utf8'));
+  for (const text of texts) {
+    const scaled = [...text.matchAll(/--scale worker=(\d+)/g)].map(([, count]) => count);
+    const counted = [...text.matchAll(/HOLDFAST_WORKER_COUNT=(\d+)/g)].map(([, count]) => count);
+    expect(scaled).not.toEqual([]);
+    expect(counted).toEqual(scaled);
+  }
+});
+
 function limitOf({ deploy }: Service, limit: 'memory' | 'cpus' | 'pids'): number {
   return Number(deploy?.resources.limits[limit] ?? 0);
 }
