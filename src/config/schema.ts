@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { isNotificationSecret } from '../security/notification-signature.js';
 import { LOG_LEVELS } from '../security/logging.js';
+import { allowedHost } from '../security/notify-settings.js';
 import { isAddressRange, SERVICE_SENDERS } from '../security/senders.js';
 import { LONGEST_WAIT_MS } from '../contract/engine-port.js';
 import { buildId, controllerBuildId, deploymentName } from './deployment.js';
@@ -166,15 +167,16 @@ export const configSchema = settingsSchema.extend({
     }),
   /** Hosts of the addresses that flows may name themselves. */
   notifyHosts: listOf(
-    (entry) => /^(\*\.)?[A-Za-z0-9.:[\]-]+$/.test(entry),
-    'is no host, such as shop.example or *.shop.example',
+    (entry) => allowedHost(entry) !== undefined,
+    'is no host, such as shop.example or *.shop.example; leave out scheme, port and path: a host counts with all of its ports',
   )
+    .transform((entries) => entries.flatMap((entry) => allowedHost(entry) ?? []))
     .exactOptional()
     .register(variables, {
       name: 'HOLDFAST_NOTIFY_HOSTS',
       readBy: 'worker',
       description:
-        'Hosts to which the `notify.url` of a flow may point, by commas: `shop.example`, or `*.shop.example` for all below it. The endpoints of a business unit need no entry',
+        'Hosts to which the `notify.url` of a flow may point, by commas and without ports: `shop.example`, or `*.shop.example` for all below it. The endpoints of a business unit need no entry',
       default: 'none: a flow with `notify` is refused. `127.0.0.1,localhost` with `npm start`',
     }),
   /** Whether merchants may be told at private addresses. */

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import type { NotificationType } from '../contract/notifications.js';
 
 /** An address that is told of a business unit's flows. */
@@ -44,6 +45,18 @@ export function shownUrl(text: string): string {
   const url = new URL(text);
   if (url.username === '' && url.password === '') return text;
   return `${url.protocol}//***@${url.host}${url.pathname}`;
+}
+
+/**
+ * An entry of the list as the host of a URL is spelt, which is compared with it: in small letters, IPv6 in brackets.
+ * undefined for what is no host, as with a port: it would never match.
+ */
+export function allowedHost(entry: string): string | undefined {
+  const [, below = '', name = ''] = /^(\*\.)?(.*)$/s.exec(entry) ?? [];
+  const host = below === '' && isIPv6(name) ? `[${name}]` : name;
+  const isHost = /^[A-Za-z0-9.-]+$/.test(host) || (below === '' && /^\[[0-9A-Fa-f:.]+\]$/.test(host));
+  const url = `https://${host}/`;
+  return isHost && URL.canParse(url) ? `${below}${new URL(url).hostname}` : undefined;
 }
 
 /** Whether the list allows the host of a flow's own address. */
