@@ -136,6 +136,42 @@ export interface BusinessUnit extends z.output<typeof unitSchema> {
   apiVersion: ApiVersion;
 }
 
+const ifReadable = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);
+/** Faulty ones are given all the same, and a fault of their own. */
+const givenSecrets = z.array(z.string()).min(1).optional().catch(['']);
+
+/**
+ * What can be read of a unit, whatever else of it is faulty: a weak key that shows only once a misspelt field is mended
+ * costs another start.
+ */
+const readableSchema = z.object({
+  appId: ifReadable(keySchema),
+  privateKey: ifReadable(keySchema),
+  previousPrivateKeys: z.array(ifReadable(keySchema)).catch([]),
+  publicKey: ifReadable(keySchema),
+  notifications: ifReadable(
+    z.object({
+      endpoints: z
+        .array(
+          ifReadable(
+            z.object({
+              url: notifySchema.zod.shape.url,
+              types: ifReadable(z.array(z.enum(NOTIFICATION_TYPES))),
+              secrets: givenSecrets,
+            }),
+          ),
+        )
+        .transform((all) => all.filter((one) => one !== undefined))
+        .catch([]),
+      secrets: givenSecrets,
+    }),
+  ),
+});
+
+export interface ReadableUnit extends z.output<typeof readableSchema> {
+  name: string;
+}
+
 /** The sandbox's predefined unit. */
 export const SANDBOX_UNITS = {
   default: {
@@ -146,15 +182,21 @@ export const SANDBOX_UNITS = {
   },
 };
 
+export interface ParsedUnits {
+  /** Those without a fault. */
+  units: ReadonlyMap<string, BusinessUnit>;
+  /** All of them. */
+  readable: ReadonlyMap<string, ReadableUnit>;
+  faults: string[];
+}
+
 /** Parses business units by name. Faults contain no values, because any value may be a misplaced key. */
-export function parseBusinessUnits(
-  parsed: unknown,
-  apiVersion: ApiVersion,
-): { units: ReadonlyMap<string, BusinessUnit>; faults: string[] } {
+export function parseBusinessUnits(parsed: unknown, apiVersion: ApiVersion): ParsedUnits {
   const units = new Map<string, BusinessUnit>();
+  const readable = new Map<string, ReadableUnit>();
   const faults: string[] = [];
   const byName = z.record(z.string(), z.unknown()).safeParse(parsed);
-  if (!byName.success) return { units, faults: ['expected an object of name -> business unit'] };
+  if (!byName.success) return { units, readable, faults: ['expected an object of name -> business unit'] };
   const names = Object.keys(byName.data);
   if (!names.includes('default')) faults.push('there is no unit named "default"');
   for (const [name, value] of Object.entries(byName.data)) {
@@ -166,17 +208,20 @@ export function parseBusinessUnits(
     if (risk.success && !names.includes(risk.data.riskUnit)) {
       faults.push(`${name}: riskUnit names a unit that is not there; use one of ${names.join(', ')}`);
     }
+    const read = readableSchema.safeParse(value);
+    if (read.success) readable.set(name, { ...read.data, name });
     const unit = unitSchema.safeParse(value);
     if (unit.success) units.set(name, { apiVersion, ...unit.data, name });
     else faults.push(...faultsOf(unit.error).map((fault) => `${name}: ${fault}`));
   }
-  return { units, faults: [...faults, ...sharedAppIds(units)] };
+  return { units, readable, faults: [...faults, ...sharedAppIds(readable)] };
 }
 
 /** Events contain only the app id: with a shared one, neither the signing key nor the flow could be determined. */
-function sharedAppIds(units: ReadonlyMap<string, BusinessUnit>): string[] {
+function sharedAppIds(units: ReadonlyMap<string, ReadableUnit>): string[] {
   const owners = new Map<string, string>();
   return [...units.values()].flatMap(({ name, appId }) => {
+    if (appId === undefined) return [];
     const owner = owners.get(appId);
     owners.set(appId, name);
     return owner === undefined ? [] : [`${name}: appId is the same as that of "${owner}"; use one unit per app id`];
@@ -184,13 +229,14 @@ function sharedAppIds(units: ReadonlyMap<string, BusinessUnit>): string[] {
 }
 
 /** Finds keys too weak for live money: with a known key anyone could sign a unit's events and so settle payments. */
-export function findWeakKeys(units: ReadonlyMap<string, BusinessUnit>): string[] {
+export function findWeakKeys(units: ReadonlyMap<string, ReadableUnit>): string[] {
   return [...units.values()].flatMap(({ name, privateKey, publicKey, previousPrivateKeys }) =>
     [
       { field: 'privateKey', key: privateKey },
       ...previousPrivateKeys.map((key, at) => ({ field: `previousPrivateKeys.${at}`, key })),
-      ...(publicKey === undefined ? [] : [{ field: 'publicKey', key: publicKey }]),
+      { field: 'publicKey', key: publicKey },
     ].flatMap(({ field, key }) => {
+      if (key === undefined) return [];
       if (/^sandbox-(?:private|public)-key/.test(key)) {
         return [`${name}: ${field} is a key of the sandbox, which everybody knows; give the live one`];
       }

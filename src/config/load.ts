@@ -6,7 +6,13 @@ import { show } from '../contract/fields.js';
 import type { Statement } from '../domain/statement.js';
 import { KeyRingError, loadOrCreateKeyFile, parseKeyRing, type KeyRing } from '../security/key-ring.js';
 import { loadOrCreateSecretFile, readSecretFile, SecretFileError } from '../security/secret-file.js';
-import { findWeakKeys, parseBusinessUnits, SANDBOX_UNITS, type BusinessUnit } from './business-units.js';
+import {
+  findWeakKeys,
+  parseBusinessUnits,
+  SANDBOX_UNITS,
+  type BusinessUnit,
+  type ParsedUnits,
+} from './business-units.js';
 import { buildIdOf } from './deployment.js';
 import { findKnownSecrets } from './known-secrets.js';
 import { codecSchema, configSchema, EMBEDDED_NOTIFY_SECRET, type settingsSchema } from './schema.js';
@@ -91,7 +97,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     );
   }
   const buildId = buildIdOf(settings.buildId, sources.controllerBuildId, faults);
-  const businessUnits = readBusinessUnits(sources, settings, faults);
+  const { units: businessUnits, readable } = readBusinessUnits(sources, settings, faults);
   const referenceBookUrl = readReferenceBookUrl(sources, faults);
   const restoredStatement = readStatement(sources.restoredStatementFile, settings.restoredTo, faults);
   const keyRing = readKeyRing(sources.encryptionKeys, settings, faults);
@@ -102,8 +108,9 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     ...settings,
     businessUnits,
   };
-  faults.push(...endpointFaults(notifySettings(notifying)).map((fault) => `${UNITS}: ${fault}`));
-  const notifySecrets = [...notifySettings(notifying).units.values()].flatMap(secretsOfUnit);
+  const telling = notifySettings({ ...notifying, businessUnits: readable });
+  faults.push(...endpointFaults(telling).map((fault) => `${UNITS}: ${fault}`));
+  const notifySecrets = [...telling.units.values()].flatMap(secretsOfUnit);
   if (live && !embedded) faults.push(...findKnownSecrets({ keyRing, notifySecrets }));
   return {
     apiBaseUrl: `http://127.0.0.1:${ports.sandbox}`,
@@ -194,7 +201,7 @@ function readBusinessUnits(
   { businessUnits: inline, businessUnitsFile: file }: z.output<typeof configSchema>['sources'],
   { embedded, environment, apiVersion }: ConfigVariables,
   faults: string[],
-): ReadonlyMap<string, BusinessUnit> {
+): ParsedUnits {
   const source = file === undefined ? UNITS : UNITS_FILE;
   let parsed: unknown = SANDBOX_UNITS;
   if (inline !== undefined && file !== undefined) {
@@ -213,10 +220,10 @@ function readBusinessUnits(
   } else if (!embedded || environment === 'live') {
     faults.push(sayNotSet(configSchema.shape.sources.shape.businessUnits));
   }
-  const { units, faults: faultsOfUnits } = parseBusinessUnits(parsed, apiVersion);
-  const weakKeys = environment === 'live' && parsed !== SANDBOX_UNITS ? findWeakKeys(units) : [];
-  faults.push(...[...faultsOfUnits, ...weakKeys].map((fault) => `${source}: ${fault}`));
-  return units;
+  const all = parseBusinessUnits(parsed, apiVersion);
+  const weakKeys = environment === 'live' && parsed !== SANDBOX_UNITS ? findWeakKeys(all.readable) : [];
+  faults.push(...[...all.faults, ...weakKeys].map((fault) => `${source}: ${fault}`));
+  return all;
 }
 
 function codeOf(error: unknown): string {

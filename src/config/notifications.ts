@@ -1,9 +1,9 @@
 import { type NotifySettings, shownUrl, type UnitNotifications, urlFaults } from '../security/notify-settings.js';
-import type { BusinessUnit } from './business-units.js';
+import type { ReadableUnit } from './business-units.js';
 
 /** What the notifications of a configuration depend on. */
 interface Notifying {
-  businessUnits: ReadonlyMap<string, BusinessUnit>;
+  businessUnits: ReadonlyMap<string, ReadableUnit>;
   notifySecrets?: readonly string[];
   notifyHosts: readonly string[];
   notifyPrivate: boolean;

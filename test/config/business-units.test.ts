@@ -52,6 +52,37 @@ group('business units', () => {
     }
   });
 
+  test('are checked for weak keys, app ids and endpoints although another of their fields is faulty', () => {
+    const appId = 'app-1';
+    const endpoints = [
+      { url: 'http://shop.example/hook', secrets: [`whsec_${Buffer.alloc(24, 1).toString('base64')}`] },
+      { url: 'https://no-secret.example/hook', tipes: [] },
+      { url: 'https://faulty-secret.example/hook', secrets: ['whsec_short'] },
+      { url: 7 },
+    ];
+    const main = { appId, privateKey: 'sandbox-private-key', holdDuraton: '7 days', notifications: { endpoints } };
+    const other = { appId, privateKey: 'a key', previousPrivateKeys: ['no key', 'short'], publicKey: 7 };
+    const live = { ...units({ default: main, other, third: 7 }), HOLDFAST_ENVIRONMENT: 'live' };
+    const parts = [
+      'default: holdDuraton: unknown field',
+      'default: notifications.endpoints.1.tipes: unknown field',
+      'default: notifications.endpoints.2.secrets.0: is not whsec_',
+      'default: notifications.endpoints.3.url',
+      'default: privateKey is a key of the sandbox',
+      'default: notifications: http://shop.example/hook is not an https address',
+      'default: notifications: https://no-secret.example/hook has no secret that signs',
+      'other: privateKey',
+      'other: previousPrivateKeys.0',
+      'other: previousPrivateKeys.1 is shorter than 16 characters',
+      'other: publicKey',
+      'other: appId is the same as that of "default"',
+      'third: ',
+    ];
+    const faults = faultsOf(() => loadConfig(env(live)));
+    expect(parts.filter((part) => faults.filter((fault) => fault.includes(part)).length !== 1)).toEqual([]);
+    expect(faults).toHaveLength(parts.length);
+  });
+
   test('that share an app id are refused, since an event names nothing else', () => {
     const faults = faultsOf(() => loadConfig(env(units({ ...UNITS, eu: UNITS.default }))));
     expect(faults).toEqual([expect.stringContaining('eu: appId is the same as that of "default"')]);
