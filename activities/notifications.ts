@@ -9,6 +9,7 @@ import {
   type NotificationActivities,
 } from '../src/contract/notifications.js';
 import type { EnginePort } from '../src/contract/engine-port.js';
+import { createPlaces } from '../src/domain/places.js';
 import { notificationHeaders } from '../src/security/notification-signature.js';
 import { isAllowedHost, type NotifySettings, shownUrl, urlFaults } from '../src/security/notify-settings.js';
 import { isNotPublic, lookupPublic } from '../src/security/public-address.js';
@@ -26,15 +27,26 @@ export interface NotificationDeps {
 export type Post = (url: string, request: { headers: Record<string, string>; body: string }) => Promise<number>;
 
 const REQUEST_MS = 10_000;
+/** Most of a worker at a time, of hand-overs too: an endpoint that hangs holds its place as long as a request may take. */
+export const DELIVERY_PLACES = 100;
 
 export function createNotificationActivities(deps: NotificationDeps): NotificationActivities {
   const post = deps.post ?? postTo(deps.notifications);
+  const takePlace = createPlaces(DELIVERY_PLACES, deps.notifications.units.size);
   return buildActivities<NotificationDeps, NotificationActivities>(
     deps,
     {
       handOver: ({ engine }, call) => engine.handOver(call),
       endpointsOf: async (all, call) => endpointsOf(all.notifications, call, all.now()),
-      deliverNotification: (_deps, call) => deliver(deps, post, call),
+      deliverNotification: async (_deps, call) => {
+        const giveBack = takePlace(call.businessUnit);
+        if (giveBack === undefined) throw noPlace(call.businessUnit);
+        try {
+          await deliver(deps, post, call);
+        } finally {
+          giveBack();
+        }
+      },
     },
     requireDecoded,
   );
@@ -79,6 +91,12 @@ function waitForEndpoint(businessUnit: string, ageMs: number): void {
     throw ApplicationFailure.create({ message: why, type: 'NoEndpoint', nextRetryDelay: RETRY_MS });
   metricMeter.createCounter(WORKER_COUNTERS.notificationsGivenUp).add(1, { business_unit: businessUnit });
   log.warn(`A notification is told nobody: ${why}`);
+}
+
+/** Tried again like what an endpoint did not answer in time: of several units none may hold up what others are told. */
+function noPlace(businessUnit: string): ApplicationFailure {
+  const why = `it was not sent yet: half of the notifications under way in this worker are of business unit "${businessUnit}"`;
+  return ApplicationFailure.retryable(why, 'NoPlace');
 }
 
 /**

@@ -1,13 +1,10 @@
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { createNotificationActivities } from '../activities/notifications.js';
+import { createNotificationActivities, DELIVERY_PLACES } from '../activities/notifications.js';
 import { createEnginePort } from '../src/client/engine-port.js';
 import { DELIVERIES_TASK_QUEUE, NOTIFICATIONS_TASK_QUEUE } from '../src/contract/names.js';
 import type { NotifySettings } from '../src/security/notify-settings.js';
-
-/** Most at a time of each queue: an endpoint that hangs holds its place for 10 s. */
-const PLACES = 100;
 
 interface NotificationWorkerDeps {
   connection: NativeConnection;
@@ -35,7 +32,7 @@ export async function createNotificationWorkers(deps: NotificationWorkerDeps): P
         taskQueue,
         dataConverter,
         activities,
-        maxConcurrentActivityTaskExecutions: PLACES,
+        maxConcurrentActivityTaskExecutions: DELIVERY_PLACES,
         shutdownGraceTime: stopMs,
         shutdownForceTime: stopMs + 2_000,
         ...deps.overrides,

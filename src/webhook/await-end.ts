@@ -4,7 +4,7 @@ import type { TransactionEvent } from '../contract/messages.js';
 import { paymentActionsWorkflowId, referenceOfWorkflowId } from '../contract/names.js';
 import type { RouteHints } from '../domain/event-routes.js';
 import { Recent } from './bounded.js';
-import { createPlaces } from './places.js';
+import { createPlaces } from '../domain/places.js';
 
 const MOST_WAITING = 1_000;
 /** Flows that an event has waited for in vain: they pend, or hold money, and their later events wait no more. */

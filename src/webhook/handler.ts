@@ -18,7 +18,7 @@ import { readRequest, type WebhookRequest } from './read-request.js';
 import { senderCheck } from '../security/senders.js';
 import { traced } from './trace.js';
 import { createUnsignedLimit } from './legacy.js';
-import { createPlaces } from './places.js';
+import { createPlaces } from '../domain/places.js';
 import { Recent } from './bounded.js';
 import { createAwaitEnd, PAYMENT_UPDATE, type WaitEnd } from './await-end.js';
 

@@ -160,6 +160,54 @@ describe('where notifications go', () => {
   });
 });
 
+describe('an endpoint that hangs', () => {
+  const url = 'http://merchant.test/hook';
+  const other = { url: 'http://127.0.0.1/hook', businessUnit: 'other' };
+
+  /** Endpoints that answer once the test says so. */
+  function hanging(units: readonly string[]) {
+    const telling = tellingOf([{ url }]);
+    const notifications = { ...telling, units: new Map(units.map((unit) => [unit, telling.units.get('default')!])) };
+    const answers: (() => void)[] = [];
+    const post = async () => await new Promise<number>((resolve) => answers.push(() => resolve(200)));
+    const activities = createNotificationActivities({ engine: {} as never, notifications, post, now: Date.now });
+    const tell = async (more: Partial<typeof other> = {}): Promise<unknown> => {
+      const call = { workflowId: 'payment-order-1', businessUnit: 'default', url, notification: NOTIFICATION, ...more };
+      const delivering = async () => await activities.deliverNotification(markSealed(call));
+      return await new MockActivityEnvironment().run(delivering).catch((error: unknown) => error);
+    };
+    return { answers, tell };
+  }
+
+  test('leaves half of the places to what other business units tell, and gives its own back', async () => {
+    const { answers, tell } = hanging(['default', 'other']);
+    const under = Array.from({ length: 50 }, () => tell());
+    const refused = tell();
+    expect(answers).toHaveLength(50);
+    expect(await refused).toMatchObject({
+      type: 'NoPlace',
+      nonRetryable: false,
+      message: expect.stringContaining('are of business unit "default"'),
+    });
+    under.push(...Array.from({ length: 50 }, () => tell(other)));
+    expect(answers).toHaveLength(100);
+    for (const answer of answers) answer();
+    expect(await Promise.all(under)).toEqual(Array.from({ length: 100 }, () => undefined));
+    const later = tell();
+    expect(answers).toHaveLength(101);
+    answers.at(-1)?.();
+    expect(await later).toBeUndefined();
+  });
+
+  test('of the only business unit may take every place', async () => {
+    const { answers, tell } = hanging(['default']);
+    const under = Array.from({ length: 100 }, () => tell());
+    expect(answers).toHaveLength(100);
+    for (const answer of answers) answer();
+    await Promise.all(under);
+  });
+});
+
 describe('the verifier', () => {
   /** The example of Standard Webhooks. */
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

@@ -76,7 +76,10 @@ function durableSurface(): object {
     ownActivities: [names.ASK_FLOW_ACTIVITY],
     billingActivities: Object.keys(createBillingActivities(none)).toSorted(),
     notificationActivities: Object.keys(
-      createNotificationActivities({ ...(none as object), notifications: { toPrivate: true } } as never),
+      createNotificationActivities({
+        ...(none as object),
+        notifications: { toPrivate: true, units: new Map() },
+      } as never),
     ).toSorted(),
     notificationTypes: NOTIFICATION_TYPES,
     brakes: {

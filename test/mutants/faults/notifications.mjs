@@ -82,6 +82,15 @@ export const NOTIFICATION_FAULTS = [
     tests: ['test/activities/one-row-for-an-operation.test.ts', 'test/activities/notifications.test.ts'],
   },
   {
+    name: 'hanging-endpoint-takes-every-place',
+    rule: 'load',
+    promise: 'An endpoint that hangs leaves half of the places to the notifications of other business units.',
+    file: 'activities/notifications.ts',
+    from: 'createPlaces(DELIVERY_PLACES, deps.notifications.units.size)',
+    to: 'createPlaces(DELIVERY_PLACES, 1)',
+    tests: ['test/activities/notifications.test.ts'],
+  },
+  {
     name: 'waiting-notifications-are-dropped',
     rule: 'notifications',
     promise: 'A run that continues as new drops nothing that waits for an endpoint.',

@@ -257,10 +257,10 @@ export const WEBHOOK_FAULTS = [
     name: 'events-of-one-unit-take-all-places',
     rule: 'webhook routing',
     promise: 'A burst of events of one business unit delays no other unit.',
-    file: 'src/webhook/places.ts',
+    file: 'src/domain/places.ts',
     from: 'all >= most || own >= mostOfOne',
     to: 'all >= most || own > most',
-    tests: ['test/webhook/places.test.ts', 'test/webhook/handler.test.ts'],
+    tests: ['test/domain/places.test.ts', 'test/webhook/handler.test.ts'],
   },
   {
     name: 'place-of-a-delivery-is-kept',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPlaces } from '../../src/webhook/places.js';
+import { createPlaces } from '../../src/domain/places.js';
 
 const take = (places: ReturnType<typeof createPlaces>, unit: string, many: number): number => {
   let got = 0;

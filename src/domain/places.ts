@@ -2,8 +2,8 @@
 type GiveBack = () => void;
 
 /**
- * Places for deliveries under way, or for events that wait. With several business units none may take more than half, so that a burst of one
- * unit's events delays no other's.
+ * Places for what is under way or waits: events, and notifications to merchants. With several business units none may take
+ * more than half, so that a burst of one unit, or an endpoint of it that hangs, delays no other's.
  */
 export function createPlaces(most: number, units: number): (unit: string) => GiveBack | undefined {
   const mostOfOne = units > 1 ? Math.ceil(most / 2) : most;
