@@ -4,7 +4,7 @@ import type { AuthorizeOutcome } from '../contract/authorize.js';
 import type { StoreCardOutcome } from '../contract/cards.js';
 import type { ChargeOutcome, CreditOutcome } from '../contract/charge.js';
 import type { OutcomeRequest } from '../contract/messages.js';
-import { UPDATE_NAMES } from '../contract/names.js';
+import { BEFORE_NEW_REFERENCE, UPDATE_NAMES } from '../contract/names.js';
 import type { Unknown } from '../contract/outcome.js';
 import type { RiskOutcome } from '../contract/risk.js';
 import type { SubscriptionOutcome } from '../contract/subscription-commands.js';
@@ -123,7 +123,7 @@ async function requireFlow(client: Client, deadlines: Deadlines, { type, workflo
   if (found.type === type) return;
   throw new HoldfastError(
     'ReferenceConflict',
-    `"${workflowId}", the workflow id of this ${type}, belongs to a workflow of type "${found.type}": use another reference`,
+    `"${workflowId}", the workflow id of this ${type}, belongs to a workflow of type "${found.type}": ${BEFORE_NEW_REFERENCE}`,
   );
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { LoadedDataConverter, Payload } from '@temporalio/common';
 import type { FinalOutcome } from '../contract/messages.js';
-import { MEMO_KEYS } from '../contract/names.js';
+import { BEFORE_NEW_REFERENCE, MEMO_KEYS } from '../contract/names.js';
 import { isSealed, isUndecodable, whyUndecodable } from '../contract/payload-marks.js';
 import type { PaymentRecord } from '../contract/records.js';
 import { decodePayload } from '../security/data-converter.js';
@@ -30,7 +30,7 @@ export async function outcomeOfEndedFlow(
       if (decoded(memo?.[MEMO_KEYS.fingerprint]) !== fingerprint) {
         throw new HoldfastError(
           'ReferenceConflict',
-          `Reference "${reference}" has already been used for another input; use a new reference`,
+          `Reference "${reference}" has already been used for another input: ${BEFORE_NEW_REFERENCE}`,
         );
       }
       return ofWorker((await handle.result()) as FinalOutcome);

@@ -246,6 +246,10 @@ export const FAILURE_TYPES = {
 } as const;
 export type FailureType = (typeof FAILURE_TYPES)[keyof typeof FAILURE_TYPES];
 
+/** Ends every refusal of a reference: a caller who takes a new one for an open order may charge it twice. */
+export const BEFORE_NEW_REFERENCE =
+  'ask its status or explain first; a new reference is only for another order, or once it is known that this one has taken nothing';
+
 /** How a flow that has ended refuses a command. Our client then waits until it has closed, and asks its successor. */
 export const ALREADY_ENDED = 'the flow has already ended';
 

@@ -59,7 +59,10 @@ describe('a checkout', () => {
   test('of another request under the same reference is refused, with what to do', async () => {
     await at.call('/api/checkout', CHECKOUT);
     const { status, body } = await at.call('/api/checkout', { ...CHECKOUT, amount: '11' });
-    expect([status, (body as Refusal).error.toDo]).toEqual([409, expect.stringContaining('Use a new reference')]);
+    expect([status, (body as Refusal).error.toDo]).toEqual([
+      409,
+      expect.stringContaining('Ask what became of it first'),
+    ]);
   });
 
   test('is off where payments are not made at the sandbox, and so is every command', async () => {

@@ -101,8 +101,9 @@ export function sayStopped(execution: string): Said {
 }
 
 export const TO_DO_AFTER_ERROR: Readonly<Record<HoldfastErrorType, string>> = {
-  InvalidInput: 'Mend what is listed. If a flow was started, use a new reference.',
-  ReferenceConflict: 'Use a new reference: this one is another payment.',
+  InvalidInput: 'Mend what is listed. If the flow itself failed with it, use a new reference.',
+  ReferenceConflict:
+    'Ask what became of it first: a new reference is only for another order, or once it has taken nothing.',
   CredentialsRejected: 'Put the key of the payment service right; the flow goes on then.',
   NotFound: 'Mend the input: the service does not know what it names.',
   StateConflict: 'Read what the payment says of itself; its state allows something else.',

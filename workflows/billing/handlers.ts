@@ -111,7 +111,7 @@ function validateOutcome(flow: Billing, { type, fingerprint }: OutcomeRequest): 
   }
   throw ApplicationFailure.nonRetryable(
     `Reference "${flow.input.reference}" already belongs to a subscription that was started with other terms (card, ` +
-      'amount, calendar or dunning); change that one by its commands, or use a new reference for another one',
+      'amount, calendar or dunning): change that one by its commands; a new reference is only for another subscription',
     FAILURE_TYPES.referenceConflict,
   );
 }

@@ -1,5 +1,5 @@
 import { ApplicationFailure, condition, currentUpdateInfo, setHandler } from '@temporalio/workflow';
-import { FAILURE_TYPES } from '../../src/contract/names.js';
+import { BEFORE_NEW_REFERENCE, FAILURE_TYPES } from '../../src/contract/names.js';
 import {
   type OutcomeRequest,
   outcomeRequestSchema,
@@ -126,7 +126,7 @@ export function refuseUpdates(failure: unknown): void {
 function validateOutcomeRequest(flow: FlowState, { type, fingerprint }: OutcomeRequest): void {
   if (type !== flow.type || fingerprint !== flow.fingerprint) {
     throw ApplicationFailure.nonRetryable(
-      `Reference "${flow.reference}" already belongs to a ${flow.type} with another input; use a new reference`,
+      `Reference "${flow.reference}" already belongs to a ${flow.type} with another input: ${BEFORE_NEW_REFERENCE}`,
       FAILURE_TYPES.referenceConflict,
     );
   }

@@ -1,11 +1,11 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
-import { FAILURE_TYPES } from '../../src/contract/names.js';
+import { BEFORE_NEW_REFERENCE, FAILURE_TYPES } from '../../src/contract/names.js';
 import { engineLookup } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
 
 export function secondRunFailure(reference: string, earlier: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
-    `Reference "${reference}" has already been used by run ${earlier}; use a new reference`,
+    `Reference "${reference}" has already been used by run ${earlier}: ${BEFORE_NEW_REFERENCE}`,
     FAILURE_TYPES.referenceConflict,
   );
 }

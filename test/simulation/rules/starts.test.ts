@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { BEFORE_NEW_REFERENCE } from '../../../src/contract/names.js';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
 import { begin, beginActions, ledgerRows } from '../../support/virtual-flows.js';
@@ -71,13 +72,16 @@ describe.each(MONEY)('a %s that is under way', (type) => {
     ]);
   });
 
-  test('answers who asks with another sum, currency or card that the reference is taken', async () => {
+  test('answers who asks with another sum, currency or card that the reference is taken, and to ask it first', async () => {
     const input = await inputOf(time, type, { card: CARDS.pendsThenSucceeds });
     const { reference } = input;
     const flow = await beginFlow(time, type, input);
     const { paymentMethod } = (await inputOf(time, type)) as unknown as { paymentMethod: object };
     for (const change of [{ amount: 6_001 }, { currency: 'EUR' }, { paymentMethod }]) {
-      await expect(ask(type, { ...input, ...change })).rejects.toMatchObject({ type: 'ReferenceConflict' });
+      await expect(ask(type, { ...input, ...change })).rejects.toMatchObject({
+        type: 'ReferenceConflict',
+        message: expect.stringContaining(BEFORE_NEW_REFERENCE),
+      });
     }
     expect(await ask(type, input)).toMatchObject({ reference, amount: 6_000, currency: 'USD' });
     await time.passUntil(flow.startedAt + 4 * SECOND);
