@@ -235,13 +235,13 @@ export const FAILURE_TYPES = {
   stateConflict: 'StateConflict',
   /** No answer: refused or lost connection, time-out, 500, 502, 503, 504. Retried with the same key. */
   providerUnavailable: 'ProviderUnavailable',
-  /** 429. Retried with the same key after `Retry-After`. */
+  /** 429: retried with the same key after `Retry-After`. Of a flow: it takes no more questions and commands now. */
   rateLimited: 'RateLimited',
   /** It is not known yet whether the call was executed. Only inside activities; no workflow fails with it. */
   outcomeUnknown: 'OutcomeUnknown',
-  /** The service answered with another amount or currency than requested. */
+  /** The service answered with another amount or currency than requested. Only in the text for an operator. */
   amountMismatch: 'AmountMismatch',
-  /** An answer that fits no schema. It counts as no answer, so a read comes before any further POST. */
+  /** An answer that fits no schema, and so counts as none. Of a command or an answer: a key for it is lacking. */
   unexpectedResponse: 'UnexpectedResponse',
 } as const;
 export type FailureType = (typeof FAILURE_TYPES)[keyof typeof FAILURE_TYPES];

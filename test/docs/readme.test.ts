@@ -29,6 +29,7 @@ describe('the README', () => {
     const named = [...table.matchAll(/^\| `([A-Za-z]+)`/gm)].map(([, name]) => name);
     const clientOnly = ['EngineUnavailable', 'FlowNotFound', 'FlowStopped'];
     expect(named.toSorted()).toEqual([...Object.values(FAILURE_TYPES), ...clientOnly].toSorted());
+    expect(table).not.toMatch(/\| +\|/);
   });
 
   test.each(
