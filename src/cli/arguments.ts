@@ -1,5 +1,4 @@
 import { Command, CommanderError } from 'commander';
-import { RETENTION_DAYS } from '../client/set-up-namespace.js';
 import { PAYMENT_STATUSES, WAITING_FOR } from '../contract/statuses.js';
 import { addBrakeCommands, type BrakesRequest } from './brake-arguments.js';
 import { addBulkCommands, type BulkRequest } from './bulk-arguments.js';
@@ -19,7 +18,7 @@ export type Request =
   | { command: 'show' | 'explain'; json: boolean; reference: string }
   | { command: 'export'; json: boolean; options: ExportOptions }
   | { command: 'events list'; json: boolean; options: EventOptions }
-  | { command: 'setup'; json: boolean; retentionDays: number }
+  | { command: 'setup'; json: boolean; retentionDays?: number }
   | LinesRequest
   /** `events` as options: every event that matches them. */
   | { command: 'events replay'; json: boolean; events: readonly string[] | EventOptions }
@@ -42,7 +41,7 @@ interface Given {
   businessUnit?: string[];
   payment?: string;
   limit: number;
-  retentionDays: number;
+  retentionDays?: number;
   since: Date;
   until?: Date;
 }
@@ -193,14 +192,13 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
     .description('makes the namespace fit for workers; once before the first start, and with each new version')
     .option(
       '--retention-days <days>',
-      'keep closed flows so long at least',
+      'keep closed flows so long at least (default: 365 in a namespace that it makes)',
       wholeOf('--retention-days', 1, MAX_RETENTION_DAYS),
-      RETENTION_DAYS,
     )
     .allowExcessArguments()
     .action(({ retentionDays }: Given, command: Command) => {
       refuseNames(command, 'name the namespace in TEMPORAL_NAMESPACE');
-      ask({ command: 'setup', json: json(), retentionDays });
+      ask({ command: 'setup', json: json(), ...(retentionDays !== undefined && { retentionDays }) });
     });
   addNotificationCommands(program, events, { instantOf, json, ask, faults });
   addBrakeCommands(program, { json, faults, ask });

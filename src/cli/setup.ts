@@ -1,6 +1,6 @@
 import { environmentNamed } from '../client/environment-mark.js';
 import { makeReconcileSchedule, RECONCILES_AT } from '../client/reconcile-schedule.js';
-import { setUpNamespace } from '../client/set-up-namespace.js';
+import { RETENTION_DAYS, setUpNamespace } from '../client/set-up-namespace.js';
 import { loadPart } from '../config/optional-packages.js';
 import { readReferenceBookUrl } from '../config/reference-book.js';
 import { RECONCILE_SCHEDULE } from '../contract/reconcile.js';
@@ -22,17 +22,19 @@ export async function setUp(
   { env, print, printError }: Output,
 ): Promise<number> {
   const environment = environmentOf(env);
-  const { changed, byHand, faults } = await setUpNamespace(connection, namespace, environment, retentionDays);
+  const done = await setUpNamespace(connection, namespace, environment, retentionDays);
+  const { changed, byHand, faults } = done;
   const isScheduled = faults.length === 0 && (await setUpSchedule(connection, namespace, changed, byHand));
   const book = await setUpReferenceBook(env);
   if (book !== undefined) (book.isThere ? changed : faults).push(book.says);
-  if (json) print(asJson({ namespace, address, environment, changed, byHand, faults }));
+  if (json) print(asJson({ namespace, address, environment, ...done }));
   else {
     const nothing = faults.length === 0 ? ['nothing was to be changed'] : [];
     print(
       asLines([
         `Namespace "${namespace}" at ${address}, environment "${environment}":`,
         ...(changed.length === 0 ? nothing : changed).map((each) => `- ${each}`),
+        ...sayRetention(done.retentionDays),
         ...(isScheduled
           ? [`- schedule ${RECONCILE_SCHEDULE.id}: reconciles ${RECONCILES_AT}, unless somebody has changed it`]
           : []),
@@ -43,6 +45,11 @@ export async function setUp(
     if (faults.length > 0) printError(['Workers can not start yet:', ...faults, ''].join('\n'));
   }
   return faults.length === 0 ? 0 : 1;
+}
+
+function sayRetention(days = RETENTION_DAYS): string[] {
+  if (days >= RETENTION_DAYS) return [];
+  return [`- closed flows are kept for ${days} days: without a reference book never use a reference again after that`];
 }
 
 async function setUpSchedule(

@@ -9,6 +9,7 @@ import { codeOf, GRPC } from './grpc-codes.js';
 import {
   attributeNames,
   type AttributeName,
+  keepsLongEnough,
   namespaceFaults,
   type NamespaceReading,
   readNamespace,
@@ -16,7 +17,7 @@ import {
   withType,
 } from './namespace.js';
 
-/** A reference is unique only as long as the namespace keeps closed flows. */
+/** Of a namespace that setup makes. A reference is unique only as long as the namespace keeps closed flows. */
 export const RETENTION_DAYS = 365;
 
 const WITHIN_MS = 60_000;
@@ -44,21 +45,34 @@ export interface NamespaceSetUp {
   byHand: string[];
   /** Why a process can't work there yet; empty: it can. */
   faults: string[];
+  /** For so long it keeps closed flows; undefined: there is no such namespace. */
+  retentionDays: number | undefined;
 }
 
 /**
  * Makes the namespace fit for Holdfast: makes it where it is missing, lets it keep closed flows for `retentionDays` or
  * longer, registers search attributes, and marks it with its environment. May be repeated, and changes nothing in a
  * namespace of the other environment.
+ * @param retentionDays Default: 365 for one that it makes, or that keeps them for less than its environment needs
  */
 export async function setUpNamespace(
   connection: Connection,
   namespace: string,
   environment: Environment,
-  retentionDays = RETENTION_DAYS,
+  retentionDays?: number,
 ): Promise<NamespaceSetUp> {
-  const target = { connection, namespace, environment, retentionDays };
-  return await connection.withDeadline(Date.now() + WITHIN_MS, () => setUp(target));
+  return await connection.withDeadline(Date.now() + WITHIN_MS, async () => {
+    const found = await readNamespace(connection, namespace);
+    const other = sayIfOther(namespace, found?.mark, environment);
+    if (other !== undefined) return { changed: [], byHand: [], faults: [other], retentionDays: found?.retentionDays };
+    const days = retentionDays ?? daysFor(environment, found);
+    return await setUp({ connection, namespace, environment, retentionDays: days }, found);
+  });
+}
+
+/** Without a number that was asked for, what somebody has chosen stays as it is if it is enough. */
+function daysFor(environment: Environment, found: NamespaceReading | undefined): number {
+  return found !== undefined && keepsLongEnough(found, environment) ? found.retentionDays : RETENTION_DAYS;
 }
 
 interface Target {
@@ -68,8 +82,8 @@ interface Target {
   retentionDays: number;
 }
 
-async function setUp(target: Target): Promise<NamespaceSetUp> {
-  const { connection, namespace, environment } = target;
+async function setUp(target: Target, found: NamespaceReading | undefined): Promise<NamespaceSetUp> {
+  const { namespace, environment } = target;
   const changed: string[] = [];
   const refusals: string[] = [];
   /** @param what in words, as done */
@@ -85,9 +99,6 @@ async function setUp(target: Target): Promise<NamespaceSetUp> {
     }
   };
 
-  const found = await readNamespace(connection, namespace);
-  const other = sayIfOther(namespace, found?.mark, environment);
-  if (other !== undefined) return { changed, byHand: [], faults: [other] };
   if (found !== undefined) await raiseRetention(target, found, change);
   else if (await change(`made namespace "${namespace}"`, () => register(target))) await readWhen(target, () => true);
   await addSearchAttributes(target, found?.lacking ?? attributeNames(), change);
@@ -100,6 +111,7 @@ async function setUp(target: Target): Promise<NamespaceSetUp> {
     changed,
     byHand: byHand(target, seen, refusals),
     faults: namespaceFaults(seen, namespace, environment),
+    retentionDays: seen?.retentionDays,
   };
 }
 

@@ -38,7 +38,7 @@ describe('the command line', () => {
       events: { ...options, limit: 10_000 },
     });
     expect(parseRequest(['events', 'replay', 'a', 'b'])).toMatchObject({ events: ['a', 'b'] });
-    expect(parseRequest(['setup'])).toEqual({ command: 'setup', json: false, retentionDays: 365 });
+    expect(parseRequest(['setup'])).toEqual({ command: 'setup', json: false });
     expect(parseRequest(['setup', '--retention-days', '90'])).toMatchObject({ retentionDays: 90 });
   });
 

@@ -9,7 +9,7 @@ async function run(env: NodeJS.ProcessEnv): Promise<{ code: number; said: string
   const engine = { connection, address: 'temporal:7233', namespace: 'shop' } as unknown as Engine;
   let said = '';
   const print = (text: string): void => void (said += text);
-  const request = { command: 'setup', json: false, retentionDays: 365 } as const;
+  const request = { command: 'setup', json: false } as const;
   return { code: await setUp(engine, request, { env, print, printError: print }), said };
 }
 
@@ -21,7 +21,7 @@ test('makes the schedule of reconciliations once, and says by which command some
     for (let turn = 0; turn < 2; turn += 1) {
       let text = '';
       const print = (part: string): void => void (text += part);
-      const request = { command: 'setup', json: false, retentionDays: 365 } as const;
+      const request = { command: 'setup', json: false } as const;
       expect(await setUp(engine, request, { env: {}, print, printError: print })).toBe(0);
       said.push(text);
     }
@@ -50,4 +50,15 @@ test('a worker could start after setup, unless the reference book that is config
   expect(said).toMatch(/reference book can't be used \(HOLDFAST_REFERENCE_BOOK_URL\): .*ECONNREFUSED/);
   expect(said).not.toContain('secret');
   await expect(run({ HOLDFAST_REFERENCE_BOOK_URL: 'mysql://here' })).rejects.toThrow(CommandError);
+});
+
+test('says for how long references are unique where that is less than in a namespace of its own making', async () => {
+  const { connection } = namespaceServer({ namespace: { days: 90, data: { 'holdfast-environment': 'test' } } });
+  const engine = { connection, address: 'temporal:7233', namespace: 'shop' } as unknown as Engine;
+  let said = '';
+  const print = (text: string): void => void (said += text);
+  await setUp(engine, { command: 'setup', json: false }, { env: {}, print, printError: print });
+  expect(said).toContain(
+    '- closed flows are kept for 90 days: without a reference book never use a reference again after that',
+  );
 });

@@ -19,9 +19,9 @@ describe('setup', () => {
 
   test('changes nothing the second time', async () => {
     const server = namespaceServer({ namespace: { days: 3, data: {} }, attributes: new Map() });
-    expect((await setUp(server)).changed).toHaveLength(3);
+    expect((await setUp(server, 'live')).changed).toHaveLength(3);
     const done = [...server.changes];
-    expect(await setUp(server)).toEqual({ changed: [], byHand: [], faults: [] });
+    expect(await setUp(server, 'live')).toEqual({ changed: [], byHand: [], faults: [], retentionDays: 365 });
     expect(server.changes).toEqual(done);
   });
 
@@ -32,6 +32,20 @@ describe('setup', () => {
     await setUp(server, 'test', 730);
     expect(server.namespace?.days).toBe(730);
   });
+
+  test.each([
+    ['live', 90, 90],
+    ['live', 30, 30],
+    ['live', 29, 365],
+    ['test', 1, 1],
+  ] as const)(
+    'without a number leaves a namespace for %s that keeps them for %i days at %i',
+    async (of, days, after) => {
+      const server = namespaceServer({ namespace: { days, data: { 'holdfast-environment': of } } });
+      expect(await setUp(server, of)).toMatchObject({ byHand: [], faults: [], retentionDays: after });
+      expect(server.namespace?.days).toBe(after);
+    },
+  );
 
   test('changes nothing in a namespace of the other environment', async () => {
     const server = namespaceServer({ namespace: { days: 1, data: { 'holdfast-environment': 'live' } } });
@@ -61,7 +75,7 @@ describe('setup', () => {
 
   test('is content with 90 days where no more can be had, and says what that means', async () => {
     const server = namespaceServer({ namespace: { days: 90, data: {} }, refuses: new Set(CLOUD) });
-    const { byHand, faults } = await setUp(server, 'live');
+    const { byHand, faults } = await setUp(server, 'live', 365);
     expect(faults).toEqual([]);
     expect(byHand.join('\n')).toContain('never use a reference again');
     expect(await setUp(server, 'live')).toMatchObject({ changed: [], faults: [] });

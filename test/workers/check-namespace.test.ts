@@ -38,7 +38,7 @@ describe('a namespace that was set up', () => {
     expect(await faultsOf(namespace, 'live')).toEqual([
       expect.stringMatching(/is one for "test"[^]*HOLDFAST_ENVIRONMENT="live"/),
     ]);
-    expect(await setUpNamespace(connection, namespace, 'test')).toEqual({ changed: [], byHand: [], faults: [] });
+    expect(await setUpNamespace(connection, namespace, 'test')).toMatchObject({ changed: [], byHand: [], faults: [] });
   });
 
   test('and has lost a search attribute since is not fit, until it is set up again', async () => {

@@ -127,8 +127,7 @@ async function setUpAndPay(): Promise<void> {
   const first = await place.run('setup');
   expect(first).toMatchObject({ code: 1, out: expect.stringContaining('by workflow holdfast-environment') });
   expect(first.err).toMatch(/refused this login a change[^]*tcld namespace search-attributes add/);
-  expect(first.err).toContain(`temporal operator namespace update --namespace ${place.namespace} --retention 365d`);
-  expect(first.err).toContain('on Temporal Cloud 90 days are the most: never use a reference again after that');
+  expect(first.out).toContain('kept for 90 days: without a reference book never use a reference again after that');
   // What it has said.
   await registerSearchAttributes(behind, place.namespace);
   expect(

@@ -1,5 +1,5 @@
 import type { Connection } from '@temporalio/client';
-import { setUpNamespace } from '../../src/client/set-up-namespace.js';
+import { RETENTION_DAYS, setUpNamespace } from '../../src/client/set-up-namespace.js';
 
 /** The namespace can't be used as it is. */
 class NamespaceError extends Error {
@@ -12,7 +12,7 @@ class NamespaceError extends Error {
  * @throws NamespaceError with every fault that is left
  */
 export async function prepareNamespace(connection: Connection, namespace: string): Promise<boolean> {
-  const { changed, faults } = await setUpNamespace(connection, namespace, 'test');
+  const { changed, faults } = await setUpNamespace(connection, namespace, 'test', RETENTION_DAYS);
   if (faults.length > 0) throw new NamespaceError(faults.join('\n'));
   return changed.length > 0;
 }
