@@ -1,4 +1,5 @@
-import { environmentNamed } from '../client/environment-mark.js';
+import { type Environment, environmentNamed } from '../client/environment-mark.js';
+import { readNamespace } from '../client/namespace.js';
 import { makeReconcileSchedule, RECONCILES_AT } from '../client/reconcile-schedule.js';
 import { RETENTION_DAYS, setUpNamespace } from '../client/set-up-namespace.js';
 import { loadPart } from '../config/optional-packages.js';
@@ -8,6 +9,8 @@ import type { Request } from './arguments.js';
 import type { Engine } from './engine.js';
 import { CommandError } from './errors.js';
 import { asJson, asLines } from './table.js';
+
+const READ_MS = 5_000;
 
 interface Output {
   env: NodeJS.ProcessEnv;
@@ -21,7 +24,7 @@ export async function setUp(
   { retentionDays, json }: Extract<Request, { command: 'setup' }>,
   { env, print, printError }: Output,
 ): Promise<number> {
-  const environment = environmentOf(env);
+  const environment = environmentOf(env) ?? (await environmentMarked(connection, namespace));
   const done = await setUpNamespace(connection, namespace, environment, retentionDays);
   const { changed, byHand, faults } = done;
   const isScheduled = faults.length === 0 && (await setUpSchedule(connection, namespace, changed, byHand));
@@ -65,14 +68,27 @@ async function setUpSchedule(
   return false;
 }
 
-/** The same default as that of every process. */
 function environmentOf(env: NodeJS.ProcessEnv) {
   try {
-    return environmentNamed(env['HOLDFAST_ENVIRONMENT'] ?? '') ?? 'test';
+    return environmentNamed(env['HOLDFAST_ENVIRONMENT'] ?? '');
   } catch (error) {
     if (error instanceof RangeError) throw new CommandError(error.message);
     throw error;
   }
+}
+
+/**
+ * The default of every process, in a namespace that is marked already.
+ * @throws CommandError for another: its mark stays for good
+ */
+async function environmentMarked(connection: Engine['connection'], namespace: string): Promise<Environment> {
+  const read = () => readNamespace(connection, namespace, false);
+  const found = await connection.withDeadline(Date.now() + READ_MS, read);
+  if (found?.mark !== undefined) return 'test';
+  throw new CommandError(
+    `HOLDFAST_ENVIRONMENT is not set, and setup marks namespace "${namespace}" with it for good: ` +
+      'set it to "test" or "live", and run setup again',
+  );
 }
 
 /** Makes the table of the reference book, where one is configured. */

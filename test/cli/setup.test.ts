@@ -4,8 +4,12 @@ import { CommandError } from '../../src/cli/errors.js';
 import { setUp } from '../../src/cli/setup.js';
 import { namespaceServer } from '../client/namespace-server.js';
 
-async function run(env: NodeJS.ProcessEnv): Promise<{ code: number; said: string }> {
-  const { connection } = namespaceServer({ namespace: undefined });
+const TEST = { HOLDFAST_ENVIRONMENT: 'test' };
+
+async function run(
+  env: NodeJS.ProcessEnv,
+  { connection } = namespaceServer({ namespace: undefined }),
+): Promise<{ code: number; said: string }> {
   const engine = { connection, address: 'temporal:7233', namespace: 'shop' } as unknown as Engine;
   let said = '';
   const print = (text: string): void => void (said += text);
@@ -44,21 +48,32 @@ test('makes the schedule of reconciliations once, and says by which command some
 
 test('a worker could start after setup, unless the reference book that is configured can not be used', async () => {
   // Compose passes what is not set as an empty text.
-  expect(await run({ HOLDFAST_REFERENCE_BOOK_URL: '' })).toMatchObject({ code: 0 });
-  const { code, said } = await run({ HOLDFAST_REFERENCE_BOOK_URL: 'postgres://holdfast:secret@127.0.0.1:1/book' });
+  expect(await run({ ...TEST, HOLDFAST_REFERENCE_BOOK_URL: '' })).toMatchObject({ code: 0 });
+  const { code, said } = await run({
+    ...TEST,
+    HOLDFAST_REFERENCE_BOOK_URL: 'postgres://holdfast:secret@127.0.0.1:1/book',
+  });
   expect(code).toBe(1);
   expect(said).toMatch(/reference book can't be used \(HOLDFAST_REFERENCE_BOOK_URL\): .*ECONNREFUSED/);
   expect(said).not.toContain('secret');
-  await expect(run({ HOLDFAST_REFERENCE_BOOK_URL: 'mysql://here' })).rejects.toThrow(CommandError);
+  await expect(run({ ...TEST, HOLDFAST_REFERENCE_BOOK_URL: 'mysql://here' })).rejects.toThrow(CommandError);
 });
 
 test('says for how long references are unique where that is less than in a namespace of its own making', async () => {
-  const { connection } = namespaceServer({ namespace: { days: 90, data: { 'holdfast-environment': 'test' } } });
-  const engine = { connection, address: 'temporal:7233', namespace: 'shop' } as unknown as Engine;
-  let said = '';
-  const print = (text: string): void => void (said += text);
-  await setUp(engine, { command: 'setup', json: false }, { env: {}, print, printError: print });
+  const server = namespaceServer({ namespace: { days: 90, data: { 'holdfast-environment': 'test' } } });
+  const { said } = await run({}, server);
   expect(said).toContain(
     '- closed flows are kept for 90 days: without a reference book never use a reference again after that',
   );
+});
+
+test.each([
+  ['there is none', undefined],
+  ['nobody has marked it', { days: 365, data: {} }],
+])('is told the environment of a namespace which it marks for good: %s', async (_what, namespace) => {
+  const server = namespaceServer({ namespace });
+  for (const env of [{}, { HOLDFAST_ENVIRONMENT: '' }])
+    await expect(run(env, server)).rejects.toThrow(/HOLDFAST_ENVIRONMENT is not set.*"shop".*"test" or "live"/);
+  expect(server.changes).toEqual([]);
+  expect(await run({ HOLDFAST_ENVIRONMENT: 'live' }, server)).toMatchObject({ code: 0 });
 });

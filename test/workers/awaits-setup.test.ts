@@ -61,7 +61,8 @@ test('elsewhere it says so once, is not ready, and begins by itself once holdfas
   expect(await ask('/health')).toEqual([200, '{"status":"ok"}']);
   expect(await ask('/ready')).toEqual([503, expect.stringMatching(/marked neither[^]*run holdfast setup/)]);
 
-  const ran = await holdfast(await engineEnvironment(NAMESPACE), ['setup', '--retention-days', '40']);
+  const env = { ...(await engineEnvironment(NAMESPACE)), HOLDFAST_ENVIRONMENT: 'test' };
+  const ran = await holdfast(env, ['setup', '--retention-days', '40']);
   expect(ran).toMatchObject({ code: 0, err: '' });
   expect(ran.out).toMatch(/40 days \(was 1\)[^]*registered search attributes[^]*marked the namespace for "test"/);
 
