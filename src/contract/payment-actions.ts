@@ -44,9 +44,9 @@ export interface ActionRecord {
   outcome: FinalStepOutcome;
   /** Given to the caller instead: the void of a pending transaction succeeded, but that transaction may have too. */
   refusal?: string;
-  /** A signed event has said so of its transaction since, and it had been answered otherwise. */
+  /** A signed event contradicts `outcome`: by it the transaction has this status, and the caller had been answered otherwise. */
   told?: { status: 'Succeed' | 'Failed'; created: string };
-  /** A person has seen that: where a list shows the transaction as failed for good it counts as that again. */
+  /** A person has seen the contradiction: where a list of the service shows the transaction as failed, it counts as failed again. */
   toldSeen?: true;
 }
 
