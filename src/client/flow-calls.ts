@@ -104,7 +104,7 @@ export class FlowCalls {
     try {
       return decoded(await this.#deadlines.within(Date.now() + COMMAND_MS, call));
     } catch (error) {
-      const failure = translate(error, name);
+      const failure = sayIds(translate(error, name), flow);
       const cause =
         failure !== 'ended' && failure.type === 'FlowNotFound'
           ? await missing(this.#client, workflowIdOf(flow), name, failure)
@@ -113,6 +113,15 @@ export class FlowCalls {
       throw new HoldfastError('StateConflict', `The flow of "${name}" has ended; nothing can change it any more`);
     }
   }
+}
+
+/** A reference alone is that of a payment, so that a subscription's is not found. */
+function sayIds(failure: HoldfastError | 'ended', flow: FlowRef): HoldfastError | 'ended' {
+  if (failure === 'ended' || failure.type !== 'FlowNotFound' || typeof flow !== 'string') return failure;
+  return new HoldfastError(
+    failure.type,
+    `No payment with reference "${flow}" is known; name another flow, such as a subscription, by { workflowId }`,
+  );
 }
 
 function workflowIdOf(flow: FlowRef): string {
