@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
+import { PAYMENT_STATUSES, WAITING_FOR } from '../../src/contract/statuses.js';
 
 const PAGE = readFileSync(new URL('../../docs/flows.md', import.meta.url), 'utf8');
 
@@ -60,4 +61,22 @@ describe('the diagram', () => {
       new Set([...states(lines, 'to'), ...(type === 'paymentActions' ? ['[*]'] : [])]),
     );
   });
+});
+
+test('each state of a diagram is a status, or in the table of what the status is meanwhile', () => {
+  const [, table = ''] = /^\| In a diagram .*\n\| -.*\n((?:\|.*\n)+)/m.exec(PAGE) ?? [];
+  const rows = table
+    .trim()
+    .split('\n')
+    .map((row) => row.split('|').map((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, word = '']) => word)));
+  const explained = rows.flatMap(([, named = []]) => named);
+  const statuses: readonly string[] = PAYMENT_STATUSES;
+  const drawn = new Set(FLOWS.flatMap((type) => states(diagramOf(type), 'from')));
+  expect([...drawn].filter((state) => state !== '[*]' && !statuses.includes(state)).toSorted()).toEqual(
+    explained.toSorted(),
+  );
+  for (const [, , status = [], waitingFor = []] of rows) {
+    expect(statuses).toContain(status[0]);
+    for (const one of waitingFor) expect(WAITING_FOR).toContain(one);
+  }
 });
