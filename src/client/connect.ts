@@ -6,6 +6,8 @@ import { type Environment, environmentNamed, otherEnvironment } from './environm
 import { type EngineAddress, engineSettings, followingConnection } from './engine-connection.js';
 import { HoldfastError } from './errors.js';
 import { HoldfastClient } from './holdfast-client.js';
+import { sayUnreadable } from './namespace.js';
+import { whyEngineUnreachable } from './why-unreachable.js';
 
 export interface ConnectOptions {
   /** Encryption keys in the format of `HOLDFAST_ENCRYPTION_KEYS`. Default: that variable. */
@@ -30,29 +32,40 @@ export function lazyClient(
 }
 
 /**
- * Connects to Temporal with its standard `TEMPORAL_*` variables and profile files.
+ * Connects to Temporal with its standard `TEMPORAL_*` variables and profile files, for 10 seconds at most.
  * @throws KeyRingError when the encryption keys are missing or malformed: nothing is sent unencrypted
- * @throws HoldfastError `InvalidInput` for a namespace of the other environment
+ * @throws HoldfastError `EngineUnavailable` when Temporal can't be reached, with the reason; `InvalidInput` for a namespace
+ * of the other environment, or an `environment` that is neither "test" nor "live"
  */
 export async function connectHoldfast(options: ConnectOptions = {}): Promise<HoldfastClient> {
   const dataConverter =
     options.dataConverter ??
     createDataConverter(parseKeyRing(options.encryptionKeys ?? process.env['HOLDFAST_ENCRYPTION_KEYS'] ?? ''));
+  const environment = environmentOrRefuse(options.environment);
   const { client, connection } = lazyClient(dataConverter, options);
   try {
     await connection.ensureConnected();
-    await refuseOtherEnvironment(client, options.environment);
+    if (environment !== undefined) await refuseOtherEnvironment(client, environment);
   } catch (error) {
     await connection.close();
-    throw error;
+    if (error instanceof HoldfastError) throw error;
+    const why = await whyEngineUnreachable(options);
+    throw new HoldfastError('EngineUnavailable', sayUnreadable(error, client.options.namespace, why));
   }
   return new HoldfastClient(client);
 }
 
+function environmentOrRefuse(told: string | undefined): Environment | undefined {
+  try {
+    return environmentNamed(told);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new HoldfastError('InvalidInput', error.message, [error.message]);
+  }
+}
+
 /** A live order that is started in a test namespace would be paid with test money. */
-async function refuseOtherEnvironment({ connection, options }: Client, told: string | undefined): Promise<void> {
-  const environment = environmentNamed(told);
-  if (environment === undefined) return;
+async function refuseOtherEnvironment({ connection, options }: Client, environment: Environment): Promise<void> {
   const other = await otherEnvironment(connection, options.namespace, environment);
   if (other !== undefined) throw new HoldfastError('InvalidInput', other, [other]);
 }

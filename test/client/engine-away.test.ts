@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import { connectHoldfast } from '../../src/client/connect.js';
+import { HoldfastError } from '../../src/client/errors.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
 import { newReference } from '../support/charges.js';
 import { testDataConverter } from '../support/data-converter.js';
+
+afterEach(() => vi.restoreAllMocks());
 
 test('a caller whose engine is away is told that the flow may have started, and how to ask', async () => {
   const connection = Connection.lazy({ address: '127.0.0.1:1' });
@@ -19,4 +23,31 @@ test('a caller whose engine is away is told that the flow may have started, and 
     message: expect.stringMatching(/may have started.*same reference.*Never repeat it under a new reference/s),
   });
   await nobody.close();
+});
+
+const NOBODY = { address: '127.0.0.1:1', dataConverter: testDataConverter() };
+
+test('who connects while Temporal is away is told why, and what to look at', async () => {
+  // After 10 seconds.
+  vi.spyOn(Connection.prototype, 'ensureConnected').mockRejectedValue(
+    new Error('Failed to connect before the deadline'),
+  );
+  const close = vi.spyOn(Connection.prototype, 'close');
+  const failure: unknown = await connectHoldfast(NOBODY).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(HoldfastError);
+  expect(failure).toMatchObject({
+    type: 'EngineUnavailable',
+    message: expect.stringMatching(/cannot be reached \(.*ECONNREFUSED.*\): check that it runs, and TEMPORAL_ADDRESS/),
+  });
+  expect(close).toHaveBeenCalledOnce();
+});
+
+test('a misspelt environment is refused before anything is connected', async () => {
+  const connect = vi.spyOn(Connection.prototype, 'ensureConnected');
+  await expect(connectHoldfast({ ...NOBODY, environment: 'Live' as 'live' })).rejects.toMatchObject({
+    name: 'HoldfastError',
+    type: 'InvalidInput',
+    message: 'HOLDFAST_ENVIRONMENT="Live": write "test" or "live"',
+  });
+  expect(connect).not.toHaveBeenCalled();
 });
