@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { HoldfastClient, WaitOptions } from '../client/holdfast-client.js';
+import type { HoldfastClient } from '../client/holdfast-client.js';
+import type { WaitOptions } from '../client/wait-options.js';
 import { show } from '../contract/fields.js';
 import { CommandError } from './errors.js';
 

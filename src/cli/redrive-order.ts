@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { HoldfastClient, WaitOptions } from '../client/holdfast-client.js';
+import type { HoldfastClient } from '../client/holdfast-client.js';
+import type { WaitOptions } from '../client/wait-options.js';
 import { HoldfastError } from '../client/errors.js';
 import { checkInput, checkSubscriptionInput, type FlowRequest, makeRequest } from '../client/start-options.js';
 import { show } from '../contract/fields.js';

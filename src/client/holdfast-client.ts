@@ -30,16 +30,13 @@ import {
   refundCommandSchema,
   type VoidCommand,
   voidCommandSchema,
-  DEFAULT_WAIT_MS,
   type FlowStatus,
-  LONGEST_WAIT_MS,
   type RetryNow,
   retryNowSchema,
   type SettleManually,
   settleManuallySchema,
   type Outcome,
 } from '../contract/messages.js';
-import { durationMs } from '../contract/fields.js';
 import { FLOWS, type RepeatableFlow } from '../contract/flows.js';
 import { QUERY_NAMES, UPDATE_NAMES } from '../contract/names.js';
 import type { AnalyseRiskInput, RiskOutcome } from '../contract/risk.js';
@@ -53,14 +50,9 @@ import { checkInput, checkSubscriptionInput, makeRequest } from './start-options
 import { decideOutgoing } from './decide-outgoing.js';
 import { decidedBefore, isReviewedBy, isSettledBy } from './done-before.js';
 import { Deadlines } from './deadlines.js';
-import { HoldfastError } from './errors.js';
 import { type CommandAnswer, type PaymentRef, sendCommand, type Sent } from './send-command.js';
 import { type SubscriptionCommands, subscriptionCommands } from './subscription-commands.js';
-
-export interface WaitOptions {
-  /** How long to wait for an outcome before the answer is `unknown`: "10 seconds", or ms. */
-  waitFor?: string | number;
-}
+import { type WaitOptions, waitOf } from './wait-options.js';
 
 /**
  * The client for business services. Every method throws only {@link HoldfastError} and may be repeated at any time: the
@@ -198,6 +190,7 @@ export class HoldfastClient {
   /**
    * Ends a risk review; `who` and `why` are kept with the result. If an identical decision is repeated after a lost
    * answer, it gets the outcome of the first one.
+   * @throws HoldfastError `StateConflict` when no review is open, `InvalidInput`; else like {@link status}
    */
   async decideReview(flow: FlowRef, decision: DecideReview): Promise<Outcome> {
     const checked = checkInput(decideReviewSchema, decision);
@@ -211,12 +204,14 @@ export class HoldfastClient {
   /**
    * Lets a credit or refund above a limit of its business unit be sent; `who` is another person than the one who asked.
    * Refunds wait at `{ workflowId: 'payment-actions-<payment id>' }`, once the flow that made the payment has ended.
+   * @throws HoldfastError `StateConflict` when nothing waits for this, or it was decided otherwise, `InvalidInput`; else like
+   * {@link status}
    */
   async approve(flow: FlowRef, decision: Approval): Promise<Approved> {
     return await decideOutgoing(this.#calls, flow, 'approve', decision);
   }
 
-  /** Refuses it: nothing is sent. */
+  /** Refuses it: nothing is sent. Throws like {@link approve}. */
   async reject(flow: FlowRef, decision: Approval): Promise<Approved> {
     return await decideOutgoing(this.#calls, flow, 'reject', decision);
   }
@@ -229,12 +224,19 @@ export class HoldfastClient {
     return await followTransaction(this.#calls, checkInput(FLOWS.resolvePending.schema, input));
   }
 
-  /** The status of a flow, open or ended. */
+  /**
+   * The status of a flow, open or ended.
+   * @throws HoldfastError `FlowNotFound`; `UnexpectedResponse` without the key; `EngineUnavailable` after 30 seconds without an
+   * answer, as while no worker runs
+   */
   async status(flow: FlowRef): Promise<FlowStatus> {
     return await this.#calls.query<FlowStatus>(flow, QUERY_NAMES.status);
   }
 
-  /** One or two sentences for a person: what the flow waits for, until when, and what is safe to do. */
+  /**
+   * One or two sentences for a person: what the flow waits for, until when, and what is safe to do. Throws like
+   * {@link status}.
+   */
   async explain(flow: FlowRef): Promise<string> {
     return await this.#calls.query<string>(flow, QUERY_NAMES.explain);
   }
@@ -242,6 +244,7 @@ export class HoldfastClient {
   /**
    * Gives the flow an outcome that an operator has verified; the flow reads once more before it accepts it. If an
    * identical decision is repeated after a lost answer, it gets the outcome of the first one.
+   * @throws HoldfastError `StateConflict` with the reason when nothing waits for it, `InvalidInput`; else like {@link status}
    */
   async settleManually(flow: FlowRef, decision: SettleManually): Promise<ChargeOutcome> {
     const checked = checkInput(settleManuallySchema, decision);
@@ -255,7 +258,10 @@ export class HoldfastClient {
       );
   }
 
-  /** Makes the flow poll now instead of at its next poll time. */
+  /**
+   * Makes the flow poll now instead of at its next poll time. Answers with "Woken: " and what {@link explain} says.
+   * @throws HoldfastError `StateConflict` when the flow has ended, `InvalidInput`; else like {@link status}
+   */
   async retryNow(flow: FlowRef, request: RetryNow = {}): Promise<string> {
     return await this.#calls.update<string>(flow, UPDATE_NAMES.retryNow, checkInput(retryNowSchema, request));
   }
@@ -285,11 +291,4 @@ export class HoldfastClient {
     const checked = checkInput(schema, request);
     return await sendCommand(this.#client, this.#deadlines, payment, { name, request: checked, until });
   }
-}
-
-function waitOf(options: WaitOptions): number {
-  const ms = durationMs(options.waitFor ?? DEFAULT_WAIT_MS);
-  if (ms !== undefined && ms <= LONGEST_WAIT_MS) return ms;
-  const fault = `waitFor: ${JSON.stringify(options.waitFor)} is not a duration of at most 10 minutes, such as "8 seconds"`;
-  throw new HoldfastError('InvalidInput', `Nothing was started: ${fault}`, [fault]);
 }

@@ -97,7 +97,7 @@ export type { TransactionCard, TransactionDetails, TransactionDocument, Transact
 export type { ConnectOptions } from './connect.js';
 export type { HoldfastErrorType } from './errors.js';
 export type { FlowRef } from './flow-calls.js';
-export type { WaitOptions } from './holdfast-client.js';
+export type { WaitOptions } from './wait-options.js';
 export type { Environment } from './environment-mark.js';
 export type { CommandAnswer, PaymentRef } from './send-command.js';
 export type { SubscriptionCommands } from './subscription-commands.js';

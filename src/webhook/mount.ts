@@ -61,6 +61,7 @@ export interface NodeListenerOptions {
   senderOf?: (request: IncomingMessage) => string | undefined;
   /** Time limit for the whole body in ms. Default 10,000. */
   bodyTimeoutMs?: number;
+  /** Is told what kept a request from being handled, such as a body that a parser has read, or a sender who hung up. */
   onError?: (error: unknown) => void;
 }
 
