@@ -21,6 +21,7 @@ import { createProviders, rateLimits, unitTerms } from './providers.js';
 import { type OpenReferenceBook, openReferenceBook } from './reference-book.js';
 import { statementsIn } from './statements.js';
 import { refuseToBill, restoredOf, stopBillingInTime } from './restored.js';
+import { reportCounts } from './report-counts.js';
 import { reportUnits } from './unit-metrics.js';
 import { type WatchedBrakes, watchBrakes } from './brakes.js';
 
@@ -90,10 +91,13 @@ export async function createWorkers({ own, signal }: HoldfastWorkersOptions) {
       const running = workers.map((worker) => worker.run());
       if (isStopped) shutdown();
       const refreshing = setInterval(() => void refresh(engine, workers, logger), REFRESH_EVERY_MS).unref();
+      const [codec] = dataConverter.payloadCodecs;
+      const endReports = reportCounts(config, { client: engine.client, codec, logger });
       try {
         await Promise.all(running);
       } finally {
         clearInterval(refreshing);
+        endReports();
         shutdown();
         // One may have failed while others still stop: the connection must outlive them.
         await Promise.allSettled(running);

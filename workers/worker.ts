@@ -2,18 +2,16 @@ import { constants, setPriority } from 'node:os';
 import { Runtime } from '@temporalio/worker';
 import { loadConfig } from '../src/config/index.js';
 import { temporalLogger } from '../src/security/logging.js';
-import { reportCodecCounts } from './codec-metrics.js';
 import { refuseFaults } from './connect.js';
 import { createHealthServer } from './health.js';
 import { connectChecked, workersOf } from './holdfast-workers.js';
-import { reportFindings } from './finding-metrics.js';
 import { freeLocalPort, listen, runProcess, StartFault } from './process.js';
 import { Readiness } from './readiness.js';
+import { reportCounts } from './report-counts.js';
 import { workerMetrics } from './telemetry.js';
 import { endAfterLoop } from './threads/end-after-loop.js';
 import { hasLoopedLately, noteLoop } from './threads/looped-lately.js';
 import { watchThreads } from './threads/watch-threads.js';
-import { reportVersions } from './version-metrics.js';
 
 await runProcess({
   name: 'worker',
@@ -42,7 +40,6 @@ await runProcess({
     const checked = await connectChecked(config, { logger, stopping, connecting, checking });
     const { engine, dataConverter, referenceBook } = checked;
     const [codec] = dataConverter.payloadCodecs;
-    reportCodecCounts(codec);
     const { taskQueues, stateDir } = config;
     const loop = endAfterLoop(logger, config.stopSeconds * 1_000);
     const limited = hasLoopedLately(stateDir);
@@ -65,8 +62,7 @@ await runProcess({
     if (taskQueues === 'billing') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
     const workers = await workersOf(config, logger, checked);
     loop.ends(workers);
-    if (config.buildId !== undefined) reportVersions(engine.client, config.deploymentName, logger);
-    if (taskQueues !== 'payments') reportFindings(engine.client, logger);
+    const endReports = reportCounts(config, { client: engine.client, codec, logger });
     const running = Promise.all(workers.map((worker) => worker.run()));
     const { environment, buildId, deploymentName } = config;
     const version = buildId === undefined ? undefined : { buildId, deploymentName };
@@ -87,6 +83,7 @@ await runProcess({
         // After an endless loop its worker never ends, but calls under way may.
         await Promise.race([running, loop.ended]);
         await unwatched;
+        endReports();
         await engine.close();
         await server.close();
       },
