@@ -28,7 +28,16 @@ describe('the worker of a merchant', () => {
   });
 
   test('may have any other option, and a bundle that was made with the converters', async () => {
-    const sources = { ...own, options: { maxCachedWorkflows: 10 }, activities: { ship: () => 'shipped' } };
+    const workerDeploymentOptions = {
+      useWorkerVersioning: true,
+      version: { deploymentName: 'shop', buildId: '4f1c2ab' },
+      defaultVersioningBehavior: 'AUTO_UPGRADE',
+    } as const;
+    const sources = {
+      ...own,
+      options: { maxCachedWorkflows: 10, workerDeploymentOptions },
+      activities: { ship: () => 'shipped' },
+    };
     await expect(checkOwnWorker(sources)).resolves.toBeUndefined();
     const bundled = { taskQueue: 'shop', workflowBundle: { code: `"${LEFT_TO_ANOTHER}"` } };
     await expect(checkOwnWorker(bundled)).resolves.toBeUndefined();
