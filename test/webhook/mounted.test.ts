@@ -8,6 +8,7 @@ import { Registry } from 'prom-client';
 import { createWebhookMetrics, webhookListener, webhookPlugin, type WebhookHandler } from '../../src/webhook/index.js';
 import { TEST_ENCRYPTION_KEYS, testDataConverter } from '../support/data-converter.js';
 import { eventBody, hashOf, postEvent } from '../support/signed-events.js';
+import { freePort } from '../../tools/stack/ports.js';
 import { startReadyProcess } from '../../tools/stack/ready-process.js';
 import { claimNamespace, temporalAddress } from '../support/temporal.js';
 
@@ -33,8 +34,9 @@ async function serve(listener: RequestListener): Promise<{ url: string; server: 
 const post = (url: string, body: string) => fetch(url, { method: 'POST', body });
 
 describe('in Express', () => {
-  test('the example takes signed events, refuses forged ones, and leaves the other routes their bodies', async () => {
+  test('the example takes signed events, refuses forged ones, leaves the other routes their bodies, and stops', async () => {
     const namespace = await claimNamespace();
+    const metricsPort = await freePort();
     const example = await startReadyProcess('docs/examples/express-webhooks.mjs', {
       env: {
         APP_ID: 'holdfast-sandbox',
@@ -43,6 +45,7 @@ describe('in Express', () => {
         HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
         TEMPORAL_ADDRESS: await temporalAddress(),
         TEMPORAL_NAMESPACE: namespace,
+        METRICS_PORT: String(metricsPort),
       },
     });
     const connection = await Connection.connect({ address: await temporalAddress() });
@@ -61,6 +64,13 @@ describe('in Express', () => {
 
     const order = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"item":"tea"}' };
     expect(await (await fetch(`${example.url}/orders`, order)).json()).toEqual({ ordered: 'tea' });
+
+    expect(await (await fetch(`${example.url}/ready`)).json()).toEqual({ status: 'ready' });
+    expect(await (await fetch(`http://127.0.0.1:${metricsPort}`)).text()).toMatch(
+      /^holdfast_webhook_events_total\{[^}]*result="parked"[^}]*environment="test"\} 1$/m,
+    );
+    expect(example.logs()).toContain('Webhook refused {"reason":"badSignature"');
+    expect(await example.stop(20_000)).toBe(0);
   });
 });
 
