@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
-import { CARDS } from '../support/charges.js';
+import { CARDS, chargeInput } from '../support/charges.js';
 import { half } from '../support/counts.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import type { TestStack } from '../support/stack.js';
@@ -42,24 +42,36 @@ describe('the README', () => {
     expect(program.trim().split('\n').length).toBeLessThanOrEqual(15);
     const { token } = await stack.sandbox.tokenize(card);
     const reference = `order-${card}`;
-    // Beside package.json, so that the package finds itself by its own name.
-    const file = fileURLToPath(new URL(`.readme-${process.pid}-${card}.mjs`, ROOT));
-    writeFileSync(
-      file,
+    const stdout = await printedBy(
       `const token = '${token}';\n${program.replaceAll('order-1001', reference.replaceAll(/\d{6}/g, 'x'))}`,
     );
-    try {
-      const { stdout } = await run(process.execPath, [file], {
-        env: {
-          PATH: process.env['PATH'],
-          TEMPORAL_ADDRESS: await temporalAddress(),
-          TEMPORAL_NAMESPACE: stack.namespace,
-          HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
-        },
-      });
-      expect(stdout.replaceAll(/order-x[x\d]*/g, 'order-1001')).toMatch(printed);
-    } finally {
-      rmSync(file, { force: true });
-    }
+    expect(stdout.replaceAll(/order-x[x\d]*/g, 'order-1001')).toMatch(printed);
   });
 });
+
+test('the page for operators shows a program that wakes a flow', async () => {
+  const page = readFileSync(new URL('docs/operator.md', ROOT), 'utf8');
+  const program = /## retryNow\n[\s\S]*?```js\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+  const input = await chargeInput(stack.sandbox, CARDS.pendsThenSucceeds);
+  expect(await stack.holdfast.charge({ ...input, reference: 'order-1003' })).toMatchObject({ status: 'pending' });
+  expect(await printedBy(program)).toMatch(/^Woken: Charge of .*, order-1003: transaction/);
+});
+
+async function printedBy(program: string): Promise<string> {
+  // Beside package.json, so that the package finds itself by its own name.
+  const file = fileURLToPath(new URL(`.readme-${process.pid}.mjs`, ROOT));
+  writeFileSync(file, program);
+  try {
+    const { stdout } = await run(process.execPath, [file], {
+      env: {
+        PATH: process.env['PATH'],
+        TEMPORAL_ADDRESS: await temporalAddress(),
+        TEMPORAL_NAMESPACE: stack.namespace,
+        HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS,
+      },
+    });
+    return stdout;
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
