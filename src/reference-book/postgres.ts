@@ -78,13 +78,15 @@ export class PostgresReferenceBook implements ReferenceBook {
   async check(): Promise<void> {
     // After a fail-over the URL may lead to another server: nothing is claimed there before it has been asked.
     this.#isPrepared = false;
+    // Another check may create the table while this one is under way.
+    const wasThere = this.#wasThere;
     const { rows } = await this.#ask<Checked>(CHECK, []);
     const { syncs, may_write: mayWrite, writable, is_there: isThere } = rows[0]!;
     if (!syncs)
       throw new Error('the database has fsync or synchronous_commit off, and may forget references: set both on');
     if (!writable) throw new Error('the database takes no writes (a standby, or read-only): name the one that does');
     // `CREATE TABLE IF NOT EXISTS` needs the permission to create also where the table exists.
-    if (!isThere && this.#wasThere)
+    if (!isThere && wasThere)
       throw new Error(
         'the table holdfast_references was there and is gone: put it back; one that is made anew has forgotten every reference',
       );

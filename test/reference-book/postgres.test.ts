@@ -35,6 +35,15 @@ describe.skipIf(why !== undefined)('the reference book on PostgreSQL', () => {
     expect(await server.query('SELECT count(*)::int AS rows FROM holdfast_references')).toEqual([{ rows: 0 }]);
   });
 
+  test('does not take a table for gone that was made while it asked', async () => {
+    for (let times = 0; times < 20; times += 1) {
+      await server.query('DROP TABLE IF EXISTS holdfast_references');
+      const one = new PostgresReferenceBook({ url: server.url(), environment: 'test', namespace: 'shop' });
+      await Promise.all(Array.from({ length: 20 }, async (_, at) => await one.claim(`payment-order-${at}`, claim())));
+      await one.close();
+    }
+  });
+
   test('gives a reference to one of fifty that claim it at once', async () => {
     const workers = [book(), book(), book()];
     const claims = Array.from({ length: 50 }, claim);
