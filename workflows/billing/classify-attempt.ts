@@ -9,7 +9,7 @@ import { tellOf } from './tell.js';
 
 /**
  * Applies the result of an attempt, also one that an operator states for an attempt of unknown outcome.
- * @param cardChanged the card was changed while the attempt was under way
+ * @param cardChanged the card was changed while the attempt was under way or in doubt
  */
 export async function classifyAttempt(
   flow: Billing,
@@ -81,7 +81,7 @@ function resultOf(attempted: Attempted): AttemptResult {
 }
 
 /** A brake has stopped it. */
-function isUntried(attempted: Attempted): attempted is { outcome: NotExecuted } {
+export function isUntried(attempted: Attempted): attempted is { outcome: NotExecuted } {
   return 'outcome' in attempted && attempted.outcome.status === 'notExecuted' && attempted.outcome.braked === true;
 }
 
@@ -130,6 +130,11 @@ function paid(flow: Billing, open: OpenPeriod, outcome: FinalStepOutcome): void 
 
 function iso(epochMs: number): string {
   return new Date(epochMs).toISOString();
+}
+
+/** A token in another case is the same one. */
+export function isOtherCard(one: string, other: string): boolean {
+  return one.toLowerCase() !== other.toLowerCase();
 }
 
 /** Counts a declined payment against the limit of the card it was tried with, which may not be the present card. */

@@ -5,7 +5,7 @@ import { showMoney } from '../../src/domain/money.js';
 import { attemptToBill } from './attempt-to-bill.js';
 import { daysOf, noteUnbilled, triedOf } from './bills.js';
 import { missedPolicyOf } from './calendar.js';
-import { classifyAttempt, endDoubt, keepToLimit, noteDecline } from './classify-attempt.js';
+import { classifyAttempt, endDoubt, isOtherCard, isUntried, keepToLimit, noteDecline } from './classify-attempt.js';
 import { isStarted } from './is-started.js';
 import { movesFor } from './move-on.js';
 import { doubtOf, show } from './show.js';
@@ -114,18 +114,19 @@ export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   const { token } = flow.card;
   endDoubt(flow, open);
   open.attempts += 1;
-  open.triedWith = token;
   delete open.moved;
   flow.attempting = true;
   show(flow, { status: 'billing', waitingFor: 'settlement' });
   const since = Date.now();
   const attempted = await attemptToBill(flow, open);
   flow.attempting = false;
+  // A payment in doubt beside a try that a brake has stopped may be of another card.
+  if (!isUntried(attempted)) open.triedWith = token;
   open.state = heldFor(open.state, lateness(since));
   noteDecline(flow, token, attempted);
   // The pause is counted already up to now.
   if (flow.paused !== undefined) flow.paused.countedUntil = Date.now();
-  await classifyAttempt(flow, open, attempted, flow.card.token !== token);
+  await classifyAttempt(flow, open, attempted, isOtherCard(flow.card.token, token));
 }
 
 export function closeBill(flow: Billing, open: OpenPeriod): void {

@@ -7,7 +7,7 @@ import { dunningPolicyOf, attemptRefusal } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
 import { refunds } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
-import { classifyAttempt, doubtfulOf, endDoubt, limitRefusal, noteDecline } from './classify-attempt.js';
+import { classifyAttempt, doubtfulOf, endDoubt, isOtherCard, limitRefusal, noteDecline } from './classify-attempt.js';
 import { openAhead } from './calendar.js';
 import {
   amountOf,
@@ -206,8 +206,9 @@ export async function settle(
         : { ...common, status, reason: `an operator, ${who}: ${why}` };
   endDoubt(flow, open);
   // What nobody knew the end of counts for its card's limit only now; an unconfirmed decline has counted before.
-  if (step?.do === 'block') noteDecline(flow, open.triedWith ?? flow.card.token, { outcome });
-  await classifyAttempt(flow, open, { outcome });
+  const triedWith = open.triedWith ?? flow.card.token;
+  if (step?.do === 'block') noteDecline(flow, triedWith, { outcome });
+  await classifyAttempt(flow, open, { outcome }, isOtherCard(triedWith, flow.card.token));
   correctAnswers(flow, { status, reference });
   return undefined;
 }

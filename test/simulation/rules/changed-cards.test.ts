@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { anotherCard } from '../../support/subscriptions.js';
+import { braking } from './braking.js';
+import { HOUR, OPERATOR, sharedTime } from './context.js';
+import { beginWeekly, type WeeklyArguments } from './weekly.js';
+
+const time = sharedTime({ billing: true });
+const { brake, release } = braking(time);
+const FOUR_WEEKS = { interval: { every: 4, unit: 'week' as const }, periods: 1 };
+const UNCONFIRMED = { category: 'provider_network_error' };
+const STOLEN = { ...OPERATOR, status: 'declined', category: 'lost_stolen_card' } as const;
+
+const begin = async (faults: WeeklyArguments[1]) => await beginWeekly(time, FOUR_WEEKS, faults);
+
+describe('what a person says of a payment in doubt is about the card that it was tried with', () => {
+  test.each(['unconfirmed', 'lost'])('another one is tried at once: %s', async (doubt) => {
+    const { flow, input, reach, tried } = await begin({
+      '1.1': doubt === 'lost' ? { status: 'Pending' } : UNCONFIRMED,
+    });
+    await reach(0, 13);
+    if (doubt === 'lost') {
+      await time.client.workflow.getHandle(`payment-${flow.reference}.1.1`).terminate('by accident');
+      await time.passUntil((await time.now()) + HOUR);
+    }
+    expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'operator' });
+    const token = await anotherCard(time, input.customerId);
+    await flow.command('changeCard', { token });
+    await flow.command('settleManually', STOLEN);
+    expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1, card: { token } });
+    expect((await tried()).at(-1)).toBe('1.2 day 0 Succeed 6000 EUR');
+  });
+
+  test('another one is tried at once after a try of it that a brake has stopped', async () => {
+    const { flow, input, reach, tried } = await begin({ '1.1': UNCONFIRMED });
+    await reach(0, 13);
+    await flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
+    await brake();
+    await flow.command('billNow', { period: 1, confirmRisk: true, ...OPERATOR });
+    await release();
+    await flow.command('settleManually', STOLEN);
+    expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+    expect((await tried()).at(-1)).toBe('1.3 day 0 Succeed 6000 EUR');
+  });
+
+  test('without another one its own is not tried again', async () => {
+    const { flow, input, reach, tried } = await begin({ '1.1': UNCONFIRMED });
+    await reach(0, 13);
+    await flow.command('changeCard', { token: input.token });
+    await flow.command('settleManually', STOLEN);
+    await flow.worksOn();
+    expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'card' });
+    expect(await tried()).toHaveLength(1);
+    await flow.command('cancel', { when: 'now' });
+  });
+});
