@@ -7,6 +7,7 @@ import { Deadlines } from './deadlines.js';
 import { HoldfastError } from './errors.js';
 import { type PaymentRef, sendCommand } from './send-command.js';
 import { isOpen } from './is-open.js';
+import { keyword } from './start-options.js';
 
 /** Shorter than the activity's time limit, so that the activity receives the answer. */
 const REFUND_WAIT_MS = 20_000;
@@ -20,12 +21,16 @@ export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' |
   return {
     async readFlow(workflowId) {
       const handle = client.workflow.getHandle(workflowId);
+      let paymentId: string | undefined;
       try {
-        const { status } = await handle.describe();
+        const { status, typedSearchAttributes } = await handle.describe();
         if (isOpen(status)) return { state: 'open' };
+        paymentId = typedSearchAttributes.get(keyword('PaymentId'));
         return { state: 'ended', outcome: (await handle.result()) as Outcome };
       } catch (error) {
-        return error instanceof WorkflowNotFoundError ? { state: 'absent' } : endedWithout(error);
+        if (error instanceof WorkflowNotFoundError) return { state: 'absent' };
+        const reading = endedWithout(error);
+        return reading.state === 'lost' && paymentId !== undefined ? { ...reading, paymentId } : reading;
       }
     },
 

@@ -132,8 +132,11 @@ export type FlowReading =
   | { state: 'ended'; outcome: Outcome }
   /** Failed with a typed failure, or was cancelled before it sent anything: no money moved. */
   | { state: 'refused'; why: string }
-  /** Terminated before the payment's outcome was known, or refused because another flow has used the reference. */
-  | { state: 'lost'; why: string };
+  /**
+   * Terminated before the payment's outcome was known, or refused because another flow has used the reference.
+   * `paymentId`: the payment that it shows as its own.
+   */
+  | { state: 'lost'; why: string; paymentId?: string };
 
 export interface RefundOfPayment {
   /** Reference of the payment. */

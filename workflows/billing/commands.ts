@@ -40,6 +40,7 @@ export function registerSubscriptionCommands(flow: Billing): void {
       // Only in the validator: handlers of accepted commands are replayed, also by code with other limits.
       refuseWithoutPlace(flow, isKnown(flow, idOf(request)));
       if (name === 'refundPeriod') refuseDoubtfulRefund(flow, request);
+      if (name === 'settleManually' && !isKnown(flow, idOf(request))) refuseAmount(request);
     },
     (name, request) => run(flow, name, request),
   );
@@ -101,6 +102,11 @@ function refuseDoubtfulRefund(flow: Billing, request: RefundPeriod): void {
         'first asked, nor whether it was refunded then',
     );
   }
+}
+
+function refuseAmount(request: Request): void {
+  if ('amount' in request && request.amount !== undefined)
+    throw refused('amount: a bill is worth what its payment was for; leave it out', FAILURE_TYPES.invalidInput);
 }
 
 function isKnown({ commands, answered }: Billing, commandId: string): boolean {

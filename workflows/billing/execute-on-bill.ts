@@ -2,6 +2,7 @@ import { ActivityFailure } from '@temporalio/workflow';
 import { canonical, fingerprint } from '../../src/contract/idempotency.js';
 import type { RefundReading } from '../../src/contract/engine-port.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
+import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { RefundPeriod } from '../../src/contract/subscription-commands.js';
 import { dunningPolicyOf, attemptRefusal } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
@@ -9,6 +10,7 @@ import { refunds } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { classifyAttempt, doubtfulOf, endDoubt, isOtherCard, limitRefusal, noteDecline } from './classify-attempt.js';
 import { openAhead } from './calendar.js';
+import { readDoubtful } from './read-doubtful.js';
 import {
   amountOf,
   type Billing,
@@ -183,6 +185,12 @@ export async function settle(
   const doubtful = step?.do === 'block' || isUnconfirmed;
   if (open === undefined || !doubtful || flow.attempting) return { refusal: 'no payment of it is in doubt' };
   const reference = doubtfulOf(flow, open);
+  const seen = status === 'succeeded' ? {} : await readDoubtful(flow, open, request);
+  if ('refusal' in seen) return seen;
+  if ('succeeded' in seen) {
+    await conclude(flow, open, step, seen.succeeded);
+    return { refusal: `payment ${reference} has succeeded, and period ${open.period} is billed by it` };
+  }
   const now = new Date(Date.now()).toISOString();
   const common = {
     reference,
@@ -200,23 +208,38 @@ export async function settle(
   };
   const outcome =
     status === 'declined'
-      ? { ...common, status, category: category ?? 'operator', retryable: 'newReference' as const, confirmed: true }
+      ? {
+          ...common,
+          status,
+          category: category ?? seen.declinedFor ?? 'operator',
+          retryable: 'newReference' as const,
+          confirmed: true,
+        }
       : status === 'succeeded'
         ? { ...common, status }
         : { ...common, status, reason: `an operator, ${who}: ${why}` };
+  await conclude(flow, open, step, outcome);
+  return undefined;
+}
+
+async function conclude(
+  flow: Billing,
+  open: OpenPeriod,
+  step: OpenPeriod['step'] | undefined,
+  outcome: FinalStepOutcome,
+): Promise<void> {
   endDoubt(flow, open);
   // What nobody knew the end of counts for its card's limit only now; an unconfirmed decline has counted before.
   const triedWith = open.triedWith ?? flow.card.token;
   if (step?.do === 'block') noteDecline(flow, triedWith, { outcome });
   await classifyAttempt(flow, open, { outcome }, isOtherCard(triedWith, flow.card.token));
-  correctAnswers(flow, { status, reference });
-  return undefined;
+  correctAnswers(flow, outcome);
 }
 
 /** Corrects kept answers: a repeated `billNow` then returns what the payment in doubt has done. */
-function correctAnswers({ answered }: Billing, result: { status: string; reference: string }): void {
+function correctAnswers({ answered }: Billing, { status, reference }: FinalStepOutcome): void {
   for (const { name, answer } of answered) {
     if (name !== 'billNow' || !('result' in answer)) continue;
-    if (answer.result?.reference === result.reference) answer.result = result;
+    if (answer.result?.reference === reference) answer.result = { status, reference };
   }
 }
