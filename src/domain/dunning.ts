@@ -61,6 +61,11 @@ export function afterAttempt(state: DunningState, result: AttemptResult, context
  * the pause itself never gives the bill up.
  */
 export function afterPause({ state, step }: Decision, ms: number, context: DunningContext): Decision {
+  if (step.do === 'retry' && step.after !== 'decline') {
+    // Up to its instant the wait for such a retry is counted already, and what comes after it must not count twice as late.
+    const rest = Math.min(ms, context.now - step.at);
+    return { state: heldFor(state, rest), step: { ...step, at: Math.max(step.at, context.now) } };
+  }
   const held = heldFor(state, ms);
   if (step.do === 'wait') {
     const giveUpAt = step.giveUpAt + ms;
@@ -69,7 +74,7 @@ export function afterPause({ state, step }: Decision, ms: number, context: Dunni
     return { state: held, step: { ...step, giveUpAt: periodEndsAt, cutShort: true } };
   }
   const since = scheduleOf(held);
-  if (step.do !== 'retry' || step.after !== 'decline' || since === undefined) return { state: held, step };
+  if (step.do !== 'retry' || since === undefined) return { state: held, step };
   // If the next bill leaves no room for the retry that was due, retry at once.
   const at = nextRetry(since, context.policy, context) ?? Math.max(step.at, context.now);
   return { state: held, step: { ...step, at } };

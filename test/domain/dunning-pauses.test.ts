@@ -61,10 +61,16 @@ describe('after a pause', () => {
     });
   });
 
-  test('a retry after a fault keeps its time: no issuer has declined, so that there is nothing to put off', () => {
-    const fault = afterAttempt(DECLINED, { status: 'notExecuted' }, context({ now: at('2027-03-26', '10:00') }));
-    const after = afterPause(fault, 5 * DAY, context({ now: at('2027-03-31', '10:00') }));
-    expect(after.step).toEqual({ do: 'retry', at: at('2027-03-26', '10:15'), after: 'fault' });
+  test.each([
+    ['that is over by then is made at once, and what it has waited counts once', 5 * DAY, 5 * DAY],
+    ['that is still to come keeps its time', HOUR / 6, HOUR / 4],
+  ])('a retry after a fault %s', (_when, ms, heldMs) => {
+    const faultAt = at('2027-03-26', '10:00');
+    const fault = afterAttempt(DECLINED, { status: 'notExecuted' }, context({ now: faultAt }));
+    expect(afterPause(fault, ms, context({ now: faultAt + ms }))).toEqual({
+      state: { ...DECLINED, faults: 1, heldMs },
+      step: { do: 'retry', at: faultAt + heldMs, after: 'fault' },
+    });
   });
 
   test.each([

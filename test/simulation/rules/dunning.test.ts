@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { anotherCard, declinedFor } from '../../support/subscriptions.js';
-import { failsWith, OPERATOR, sharedTime } from './context.js';
+import { braking } from './braking.js';
+import { failsWith, MINUTE, OPERATOR, sharedTime } from './context.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
+const { brake, release } = braking(time);
 const NO_FUNDS = declinedFor('insufficient_funds');
 const STOLEN = declinedFor('lost_stolen_card');
 
@@ -69,6 +71,25 @@ describe('a pause takes nothing of the dunning', () => {
     await flow.command('resume');
     await flow.ended();
     expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR', '1.2 day 1 Succeed 6000 EUR']);
+  });
+
+  test('nor where a brake had put a retry off: the pause counts once', async () => {
+    const { flow, reach, tried } = await fourWeekly({ ...declinedTimes(1), '1.3': NO_FUNDS });
+    await reach(0);
+    await brake();
+    await reach(1, 10);
+    await time.passUntil((await time.now()) + MINUTE);
+    expect(await flow.status()).toMatchObject({ waitingFor: 'brake' });
+    await flow.command('pause');
+    await release();
+    await reach(10);
+    await flow.command('resume');
+    expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+    expect(await tried()).toEqual([
+      '1.1 day 0 Failed 6000 EUR',
+      '1.3 day 10 Failed 6000 EUR',
+      '1.4 day 12 Succeed 6000 EUR',
+    ]);
   });
 
   test('so long that the next bill leaves no room cancels nobody', async () => {
