@@ -41,6 +41,19 @@ const BILLS: readonly Change[] = [
   { history: 'subscription-unpaid-goes-on', event: 41, path: 'input[1].unbilled', now: [unpaid], why: KEPT },
 ];
 
+const CARDS = 'Cards that were declined for good are kept: given again after another one they are refused.';
+const hardDeclined = (history: string, event: number, token: string): Change => ({
+  history,
+  event,
+  path: 'input[1].hardDeclined',
+  now: [token],
+  why: CARDS,
+});
+const HARD_DECLINES: readonly Change[] = [
+  hardDeclined('subscription-card-changed-when-past-due', 53, 'ddd20301-c77b-4423-8c8b-eb9c54d30d1b'),
+  hardDeclined('subscription-unpaid-goes-on', 41, '917e3b9f-bd81-4c5a-97b0-9c6ae6f47c01'),
+];
+
 const GOES_ON = 'An event that is ignored does not begin the wait anew: the read comes when it was to come.';
 const POLLS: readonly Change[] = [
   { history: 'authorize-capture-pending-then-webhook', event: 32, path: 'ms', now: 4_846, why: GOES_ON },
@@ -54,6 +67,7 @@ export const CHANGES: readonly Change[] = [
     events.map((event) => ({ history, event, path: 'input[0].capture.amount', now: undefined, why: NAMED })),
   ),
   ...BILLS,
+  ...HARD_DECLINES,
   ...POLLS,
 ];
 

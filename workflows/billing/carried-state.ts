@@ -75,6 +75,7 @@ export function carriedOf(flow: Billing): Carried {
     ...(flow.terms !== undefined && { terms: flow.terms }),
     ...(left !== undefined && { left }),
     ...withDeclinedTries(flow),
+    ...(flow.hardDeclined !== undefined && { hardDeclined: flow.hardDeclined }),
     ...(flow.cardCaps !== undefined && { cardCaps: flow.cardCaps }),
     billed: flow.billed.slice(-KEPT_BILLS),
     ...(flow.unbilled !== undefined && { unbilled: flow.unbilled.slice(-KEPT_BILLS) }),

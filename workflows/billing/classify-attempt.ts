@@ -23,6 +23,7 @@ export async function classifyAttempt(
   const { state, step } = await classified(flow, open, result);
   open.state = state;
   open.step = step;
+  if (state.hold === 'card' && open.triedWith !== undefined) noteHardDecline(flow, open.triedWith);
   open.last = {
     status: result.status,
     reference: paymentOf(flow, open, attempted),
@@ -142,6 +143,16 @@ export function noteDecline(flow: Billing, token: string, attempted: Attempted):
   if (!('outcome' in attempted) || attempted.outcome.status !== 'declined') return;
   const now = Date.now();
   flow.declinedTries = [...declinedTriesAt(flow.declinedTries, now), { token, at: now }];
+}
+
+/** Of one subscription: a buyer has few cards. */
+const KEPT_CARDS = 20;
+
+/** Given again after another one it would be tried again, which the card schemes forbid. */
+function noteHardDecline(flow: Billing, token: string): void {
+  const card = token.toLowerCase();
+  const others = (flow.hardDeclined ?? []).filter((one) => one !== card);
+  flow.hardDeclined = [...others, card].slice(-KEPT_CARDS);
 }
 
 /** Why the present card must not be tried now, whoever requests it; undefined if it may. */

@@ -6,7 +6,7 @@ import { read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { nextDueAfter, planned, resumed } from './calendar.js';
 import { changePlan, changeTerms, setAmount, skipPeriod } from './change-plan.js';
-import { useNewCard } from './classify-attempt.js';
+import { isOtherCard, useNewCard } from './classify-attempt.js';
 import { billNow, refundPeriod, settle } from './execute-on-bill.js';
 import { refresh, presentAnswer } from './show.js';
 import { isOfDispute } from './payment-disputed.js';
@@ -155,8 +155,10 @@ async function goOnWith(flow: Billing, open: OpenPeriod, { since, countedUntil }
 
 async function changeCard(flow: Billing, { token, consentTransactionId }: ChangeCard): Promise<Refusal | undefined> {
   const { businessUnit, customerId } = flow.input;
+  // Carried from code that did not keep the list, only the hold tells of the present card.
   const isDead = flow.open?.state.hold === 'card' || flow.left?.hold === 'card';
-  if (isDead && token.toLowerCase() === flow.card.token.toLowerCase()) {
+  const isKnownDead = flow.hardDeclined?.includes(token.toLowerCase()) === true;
+  if (isKnownDead || (isDead && !isOtherCard(token, flow.card.token))) {
     return { refusal: 'its issuer has declined this very card for good; give another one' };
   }
   let last4Digits: string | undefined;

@@ -151,6 +151,8 @@ export interface Carried {
   left?: DunningState;
   /** Of the last 30 days. */
   declinedTries?: DeclinedTry[];
+  /** Tokens of the last cards with a hard decline, in lower case. */
+  hardDeclined?: string[];
   /** As an activity has reported them; undefined until one has. */
   cardCaps?: CardCap[];
   /** With its days where the plan that they follow from is not kept. */

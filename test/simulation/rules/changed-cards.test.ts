@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { anotherCard } from '../../support/subscriptions.js';
+import { anotherCard, declinedFor } from '../../support/subscriptions.js';
 import { braking } from './braking.js';
-import { HOUR, OPERATOR, sharedTime } from './context.js';
+import { failsWith, HOUR, OPERATOR, sharedTime } from './context.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
@@ -51,5 +51,33 @@ describe('what a person says of a payment in doubt is about the card that it was
     expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'card' });
     expect(await tried()).toHaveLength(1);
     await flow.command('cancel', { when: 'now' });
+  });
+});
+
+describe('a card that was declined for good is not tried again by giving it after another one', () => {
+  const STOLEN_CARD = declinedFor('lost_stolen_card');
+  const isRefused = failsWith('StateConflict', 'its issuer has declined this very card for good');
+
+  test('while its bill is open, whose second card is declined as well', async () => {
+    const { flow, input, reach, tried } = await begin({ '1.1': STOLEN_CARD, '1.2': declinedFor('insufficient_funds') });
+    await reach(0);
+    await flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
+    await reach(0, 13);
+    await expect(flow.command('changeCard', { token: input.token })).rejects.toMatchObject(isRefused);
+    expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+    expect(await tried()).toHaveLength(3);
+  });
+
+  test('in later periods, also where a person has said that it was', async () => {
+    const { flow, input, reach } = await beginWeekly(time, { periods: 3 }, { '1.1': UNCONFIRMED });
+    await reach(0, 13);
+    const token = await anotherCard(time, input.customerId);
+    await flow.command('changeCard', { token });
+    await flow.command('settleManually', STOLEN);
+    await reach(8);
+    await expect(flow.command('changeCard', { token: input.token })).rejects.toMatchObject(isRefused);
+    // The other one was not declined.
+    await flow.command('changeCard', { token });
+    expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 3 });
   });
 });
