@@ -62,7 +62,11 @@ export async function setAmount(flow: Billing, request: SetAmount): Promise<Refu
     flow.upcoming = (await planned(flow)).next;
     // Its retries have as much time as those of any late bill, and so has a wait for another card.
     open.endsAt = Math.max(open.endsAt, nextDueAfter(flow, Date.now()) ?? Date.now() + DAY_MS);
-    if (flow.cancelFrom !== undefined && Date.now() >= flow.cancelFrom.dueAt) open.amountIsLate = true;
+    const dayLater = Date.now() + DAY_MS;
+    if (flow.cancelFrom !== undefined && dayLater > flow.cancelFrom.dueAt) {
+      open.amountIsLate = true;
+      open.endsAt = Math.max(open.endsAt, dayLater);
+    }
     open.step = waitedWith(open, Date.now() - open.amountAwaited);
     giveAmount(flow, open, amount);
     return undefined;

@@ -42,7 +42,7 @@ export interface OpenPeriod {
   amount: number;
   /** Epoch ms since which `setAmount` is awaited: before it no payment is started. */
   amountAwaited?: number;
-  /** It came after the end that a cancel was told: the bill is tried after that end. */
+  /** It came after the end that a cancel was told, or less than a day before: the bill is tried after that end. */
   amountIsLate?: true;
   /** Payments started so far; each has its own reference. */
   attempts: number;

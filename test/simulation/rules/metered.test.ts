@@ -132,6 +132,19 @@ describe('a metered subscription', () => {
     expect(await tried()).toEqual(['1.1 day 9 Failed 300 EUR', '1.2 day 10 Succeed 300 EUR']);
   });
 
+  test('has a day where its amount came shortly before that end', async () => {
+    const { flow, input, reach, tried, set } = await metered({}, { '1.1': STOLEN });
+    await reach(1);
+    await flow.command('cancel', { when: 'periodEnd' });
+    await reach(7, 8);
+    await set(1, 300);
+    await reach(7, 20);
+    expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'card' });
+    await flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
+    expect(await flow.ended()).toMatchObject({ status: 'cancelled', billedPeriods: 1 });
+    expect((await tried()).slice(1)).toEqual(['1.2 day 7 Succeed 300 EUR']);
+  });
+
   test('has a day for another card where its amount came after that time was over', async () => {
     const dunning = { onGivenUp: 'continue' as const };
     const { flow, input, reach, tried, set } = await metered({ periods: 2, dunning }, { '1.1': STOLEN });
