@@ -54,6 +54,15 @@ const HARD_DECLINES: readonly Change[] = [
   hardDeclined('subscription-unpaid-goes-on', 41, '917e3b9f-bd81-4c5a-97b0-9c6ae6f47c01'),
 ];
 
+const GIVEN_UP = 'A bill that is given up by a cancel counts as unpaid.';
+const CANCELLED: readonly Change[] = [43, 44].map((event) => ({
+  history: 'subscription-cancelled-by-command',
+  event,
+  path: 'result.unpaidPeriods',
+  now: 1,
+  why: GIVEN_UP,
+}));
+
 const GOES_ON = 'An event that is ignored does not begin the wait anew: the read comes when it was to come.';
 const POLLS: readonly Change[] = [
   { history: 'authorize-capture-pending-then-webhook', event: 32, path: 'ms', now: 4_846, why: GOES_ON },
@@ -68,6 +77,7 @@ export const CHANGES: readonly Change[] = [
   ),
   ...BILLS,
   ...HARD_DECLINES,
+  ...CANCELLED,
   ...POLLS,
 ];
 

@@ -3,7 +3,7 @@ import type { Period, PlannedBilling } from '../../src/contract/billing-activiti
 import type { SubscriptionEnded } from '../../src/contract/subscription-commands.js';
 import { isHandedOver } from '../kit/outbox.js';
 import { planned, openAhead } from './calendar.js';
-import { attempt, closeBill, collectBill, commandBefore, giveUp } from './collect-bill.js';
+import { attempt, closeBill, collectBill, commandBefore, giveUp, noteUnpaid } from './collect-bill.js';
 import { answer, executeCommands, resumeInTime } from './execute-command.js';
 import { isBilledBeforeReset, isStarted } from './is-started.js';
 import { canMoveOn } from './move-on.js';
@@ -72,6 +72,7 @@ async function ending(flow: Billing, { status, reason }: BillingEnd): Promise<Ru
   takeNoMore(flow, reason);
   await followUnknown(flow);
   const { open } = flow;
+  if (open !== undefined && open.step.do !== 'block' && open.step.do !== 'nothing') noteUnpaid(flow, open, 'continue');
   return { status, reason: open?.step.do === 'block' ? `${reason}; ${open.doubt}` : reason };
 }
 

@@ -66,16 +66,17 @@ function elsewhere({ billedThrough, input, opened }: Billing): Bill[] {
   return [{ period: 1, ...(billedThrough > 1 && { through: billedThrough }), ...days, status: 'elsewhere' }];
 }
 
-/** It stays unpaid if the subscription has ended over it, unless nobody knows whether it was paid. */
+/** Where the subscription has ended over it, it is among those that stayed unpaid, unless nobody knows whether it was paid. */
 function openBill(flow: Billing): Bill[] {
   const { open, ended } = flow;
   if (open === undefined || open.step.do === 'nothing') return [];
+  if (ended !== undefined && open.step.do !== 'block') return [];
   const { period, amount, amountAwaited } = open;
   return [
     {
       period,
       ...daysOf(flow, open),
-      status: ended === undefined ? 'open' : open.step.do === 'block' ? 'unknown' : 'unpaid',
+      status: ended === undefined ? 'open' : 'unknown',
       ...(amountAwaited === undefined && { amount }),
       ...triedOf(flow, open),
     },

@@ -1,5 +1,6 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import type { DunningStep } from '../../src/contract/billing-activities.js';
+import type { OnGivenUp } from '../../src/contract/subscription.js';
 import { dunningPolicyOf, givenUpWait, heldFor } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
 import { attemptToBill } from './attempt-to-bill.js';
@@ -135,25 +136,27 @@ export function closeBill(flow: Billing, open: OpenPeriod): void {
   flow.closedOne = true;
 }
 
-export function giveUp(
-  flow: Billing,
-  open: OpenPeriod,
-  effect: 'cancel' | 'pause' | 'continue',
-): { givenUp: string } | undefined {
-  const { period, amountAwaited } = open;
-  const { currency } = flow.input;
-  const amount = amountAwaited === undefined ? { amount: open.amount } : {};
-  flow.counts.unpaid += 1;
-  noteUnbilled(flow, { period, ...daysOf(flow, open), status: 'unpaid', ...amount, ...triedOf(flow, open) });
-  tellOf(flow, 'subscription.unpaid', String(period), { period, ...amount, currency, effect });
+export function giveUp(flow: Billing, open: OpenPeriod, effect: OnGivenUp): { givenUp: string } | undefined {
+  const { period } = open;
+  noteUnpaid(flow, open, effect);
   closeBill(flow, open);
-  if (effect === 'cancel') return { givenUp: `period ${period}, ${showMoney(open.amount, currency)}, stayed unpaid` };
+  if (effect === 'cancel')
+    return { givenUp: `period ${period}, ${showMoney(open.amount, flow.input.currency)}, stayed unpaid` };
   // A pause that stands already keeps the instant at which it ends by itself.
   if (effect === 'pause' && flow.paused === undefined) {
     flow.paused = { since: Date.now() };
     tellOf(flow, 'subscription.paused', `period ${period}`, { period });
   }
   return undefined;
+}
+
+/** Nothing more is tried for the bill, which the merchant is told. */
+export function noteUnpaid(flow: Billing, open: OpenPeriod, effect: OnGivenUp): void {
+  const { period, amountAwaited } = open;
+  const amount = amountAwaited === undefined ? { amount: open.amount } : {};
+  flow.counts.unpaid += 1;
+  noteUnbilled(flow, { period, ...daysOf(flow, open), status: 'unpaid', ...amount, ...triedOf(flow, open) });
+  tellOf(flow, 'subscription.unpaid', String(period), { period, ...amount, currency: flow.input.currency, effect });
 }
 
 /**

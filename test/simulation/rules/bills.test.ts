@@ -92,13 +92,30 @@ describe('the bills of a subscription', () => {
     await time.client.workflow.getHandle(`payment-${lost.flow.reference}.1.1`).terminate();
     await lost.flow.worksOn();
     expect(await lost.bills()).toMatchObject([{ period: 1, status: 'open' }]);
-    await lost.flow.command('cancel', { when: 'now' });
+    expect(await lost.flow.command('cancel', { when: 'now' })).toMatchObject({ unpaidPeriods: 0 });
     expect(await lost.bills()).toMatchObject([{ period: 1, status: 'unknown', payment: `${lost.flow.reference}.1.1` }]);
     const dunning = { retryDays: [1], onGivenUp: 'continue' as const };
     const faults = { '1.1': { category: 'provider_network_error' } };
     const unconfirmed = await weekly({ periods: 1, dunning }, faults);
     await unconfirmed.flow.ended();
     expect(await unconfirmed.bills()).toMatchObject([{ period: 1, status: 'unpaid', confirmed: false }]);
+  });
+
+  test.each<[string, ...[name: string, request?: object][]]>([
+    ['a cancel', ['cancel', { when: 'now' }]],
+    ['the end of its period in a pause', ['pause'], ['cancel', { when: 'periodEnd' }]],
+  ])('that are given up by %s are told and counted', async (_by, ...commands) => {
+    const { flow, reach, told } = await weekly(NOTIFY, { '1.1': NO_FUNDS });
+    await reach(0);
+    for (const [name, request] of commands) await flow.command(name, request);
+    expect(await flow.ended()).toMatchObject({ status: 'cancelled', unpaidPeriods: 1, open: { period: 1 } });
+    await flow.worksOn();
+    const ofThis = told('unpaid').filter(({ data }) => data['subscription'] === flow.reference);
+    const bill = { period: 1, amount: 6_000, currency: 'EUR', effect: 'continue' };
+    expect(ofThis).toMatchObject([{ data: bill }]);
+    const { bills, olderPeriods } = await time.holdfast.subscription.bills(flow.reference);
+    expect(bills).toMatchObject([{ period: 1, status: 'unpaid', attempts: 1, payment: `${flow.reference}.1.1` }]);
+    expect(olderPeriods).toBe(0);
   });
 
   test('to come are none after a cancel, and a preview is refused as the command would be', async () => {
