@@ -63,6 +63,19 @@ const CANCELLED: readonly Change[] = [43, 44].map((event) => ({
   why: GIVEN_UP,
 }));
 
+const third = { period: 3, date: '2027-04-04', dueAt: '2027-04-04T08:00:00.000Z' };
+const AHEAD =
+  'What comes after a period that was billed early is known, and shown with its answer and by the next run.';
+const EARLY: readonly Change[] = (
+  [
+    [37, 'result.nextBill', third],
+    [38, 'input[1].answered[1].answer.nextBill', third],
+    [38, 'searchAttributes.PaymentStatus', 'active'],
+    [38, 'searchAttributes.WaitingFor', 'period'],
+    [38, 'searchAttributes.DueAt', third.dueAt],
+  ] as const
+).map(([event, path, now]) => ({ history: 'subscription-refunded-and-billed-now', event, path, now, why: AHEAD }));
+
 const GOES_ON = 'An event that is ignored does not begin the wait anew: the read comes when it was to come.';
 const POLLS: readonly Change[] = [
   { history: 'authorize-capture-pending-then-webhook', event: 32, path: 'ms', now: 4_846, why: GOES_ON },
@@ -78,6 +91,7 @@ export const CHANGES: readonly Change[] = [
   ...BILLS,
   ...HARD_DECLINES,
   ...CANCELLED,
+  ...EARLY,
   ...POLLS,
 ];
 

@@ -32,7 +32,10 @@ export function missedPolicyOf({ input }: Pick<Billing, 'input'>): MissedPeriods
 }
 
 /** `next`: a period that is neither billed nor open, due or not; undefined after the plan's end. */
-export async function periodAhead(flow: Billing, period: number): Promise<Pick<PlannedBilling, 'next' | 'afterReset'>> {
+export async function periodAhead(
+  flow: Billing,
+  period: number,
+): Promise<Pick<PlannedBilling, 'next' | 'ahead' | 'afterReset'>> {
   // Before all periods nothing is due, so `next` is the period itself.
   return await planFrom(flow, period, BEFORE_ALL);
 }
@@ -130,21 +133,21 @@ async function asked<Answer>(flow: Billing, call: () => Promise<Answer>): Promis
 /** Opens the next period, due or not; undefined if the plan ends before it. */
 export async function openAhead(flow: Billing): Promise<OpenPeriod | undefined> {
   const { next: period } = flow;
-  const { next: ahead } = await periodAhead(flow, period);
+  const { next: ahead, ahead: onTime } = await periodAhead(flow, period);
   if (ahead === undefined) return undefined;
   const now = Date.now();
-  const nextDueAt = ahead.dueAt < now ? (await planned(flow)).next?.dueAt : undefined;
+  const { next: upcoming } = ahead.dueAt < now ? await planned(flow) : (onTime ?? {});
   const intervalDays = shortestInterval(flow.plan.interval) ?? 0;
   flow.open = {
     period,
     date: ahead.date,
     amount: amountOf(flow, period) ?? 0,
     attempts: 0,
-    endsAt: collectedUntil({ dueAt: ahead.dueAt, nextDueAt, intervalDays, now }),
+    endsAt: collectedUntil({ dueAt: ahead.dueAt, nextDueAt: upcoming?.dueAt, intervalDays, now }),
     state: { ...NOTHING_TRIED },
     step: { do: 'attempt' },
   };
   flow.next = period + 1;
-  flow.upcoming = undefined;
+  flow.upcoming = upcoming;
   return flow.open;
 }

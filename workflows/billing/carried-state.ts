@@ -65,7 +65,7 @@ export function carriedOf(flow: Billing): Carried {
     ...(flow.noticed !== undefined && { noticed: flow.noticed }),
     card,
     next,
-    ...(open !== undefined && { open }),
+    ...(open !== undefined && { open, ...(flow.upcoming !== undefined && { upcoming: flow.upcoming }) }),
     ...(paused !== undefined && { paused }),
     ...(resumeWith !== undefined && { resumeWith, ...(resumedAt !== undefined && { resumedAt }) }),
     ...(flow.billAllUntil !== undefined && { billAllUntil: flow.billAllUntil }),

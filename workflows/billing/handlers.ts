@@ -82,7 +82,7 @@ function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined
     needsOperator: undefined,
     since: startTime.getTime(),
     dueAt: undefined,
-    upcoming: undefined,
+    upcoming: kept.upcoming,
     endsAt: undefined,
     queue: [],
     commands: new Map(),

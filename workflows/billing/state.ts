@@ -128,6 +128,8 @@ export interface Carried {
   /** The first period that is neither billed, nor missed, nor open. */
   next: number;
   open?: OpenPeriod;
+  /** Beside an open bill: what comes after it, as far as that is known. */
+  upcoming?: Period;
   /** `drop`: the bill that was open is given up as soon as no payment of it is under way. */
   /**
    * Epoch ms; `countedUntil`: `heldMs` contains the pause up to then, because a payment was under way; `until`: it
@@ -187,7 +189,7 @@ export interface Unopened {
 export const UNOPENED = 'unopened';
 
 /** One subscription in one run. */
-export interface Billing extends Run, Omit<Carried, 'v' | 'telling' | 'amount' | 'earlierAmounts'> {
+export interface Billing extends Run, Omit<Carried, 'v' | 'telling' | 'amount' | 'earlierAmounts' | 'upcoming'> {
   /** As in {@link BillingSchedule}. */
   amounts: AmountFrom[];
   /** With the terms as they are now. */

@@ -157,6 +157,26 @@ describe('an answer shows the next bill as it will be', () => {
     await flow.command('cancel', { when: 'now' });
   });
 
+  test('after the one that it has billed early, and none after the last one', async () => {
+    const { flow, input, reach } = await weekly({ periods: 3 });
+    await reach(1);
+    const answer = await flow.command('billNow', { period: 2 });
+    expect(answer).toMatchObject({ billedPeriods: 2, nextBill: { period: 3, date: later(input.anchor, 14) } });
+    expect((await flow.command('billNow', { period: 3 })).nextBill).toBeUndefined();
+    await flow.command('cancel', { when: 'now' });
+  });
+
+  test('beside a bill that is past due, in whichever run', async () => {
+    const { flow, reach } = await weekly({}, { '1.1': NO_FUNDS });
+    await reach(0);
+    const { subscription } = await flow.status();
+    expect(subscription).toMatchObject({ open: { period: 1 }, nextBill: { period: 2 } });
+    await time.client.workflow.getHandle(flow.workflowId).signal('moveOn');
+    await flow.worksOn();
+    expect((await flow.status()).subscription).toEqual(subscription);
+    await flow.command('cancel', { when: 'now' });
+  });
+
   test('and none once nothing will be billed', async () => {
     const { flow, reach } = await weekly();
     await reach(1);
