@@ -4,9 +4,11 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import { bulkQuery } from '../client/bulk-port.js';
 import { eventsOf } from '../client/earlier-runs.js';
 import { decode } from '../client/ended-flow.js';
+import { isOpen } from '../client/is-open.js';
 import { announcedKeys } from '../client/ready-check.js';
 import {
   BULK_MEMO,
+  BULK_UNDER_WAY,
   BULK_WORKFLOW,
   type BulkInput,
   type BulkResult,
@@ -39,14 +41,9 @@ async function run(client: Client, request: BulkRequest, output: Output): Promis
   switch (request.command) {
     case 'subscriptions bulk':
       return await start(client, request, output);
-    case 'subscriptions bulk status': {
-      const handle = client.workflow.getHandle(bulkWorkflowId(request));
-      const status = await handle.query<BulkStatus>(QUERY_NAMES.status);
-      output.print(
-        request.json ? asJson(status) : asLines([printable(await handle.query<string>(QUERY_NAMES.explain))]),
-      );
+    case 'subscriptions bulk status':
+      output.print(await statusOf(client, bulkWorkflowId(request), request.json));
       return 0;
-    }
     case 'subscriptions bulk results':
       for (const result of await resultsOf(client, bulkWorkflowId(request)))
         output.print(`${JSON.stringify(result)}\n`);
@@ -56,6 +53,21 @@ async function run(client: Client, request: BulkRequest, output: Output): Promis
       output.printError('It ends after those that are under way; started again with the same words it goes on.\n');
       return 0;
   }
+}
+
+/** A run that was stopped, or has failed, can't say so itself: its state is that of its last workflow task. */
+async function statusOf(client: Client, workflowId: string, json: boolean): Promise<string> {
+  const handle = client.workflow.getHandle(workflowId);
+  const { status: run } = await handle.describe();
+  const ended = isOpen(run) || run.name === 'COMPLETED' ? undefined : run.name === 'CANCELLED' ? 'stopped' : 'failed';
+  if (json) {
+    const status = await handle.query<BulkStatus>(QUERY_NAMES.status);
+    return asJson(ended === undefined ? status : { ...status, status: ended });
+  }
+  const text = printable(await handle.query<string>(QUERY_NAMES.explain));
+  if (ended === undefined) return asLines([text]);
+  const said = ended === 'stopped' ? 'was stopped' : 'has failed';
+  return asLines([`${text.replace(BULK_UNDER_WAY, said)} Started again with the same words it goes on.`]);
 }
 
 async function start(

@@ -109,6 +109,9 @@ export interface BulkStatus extends BulkCounts {
   action: BulkAction['do'];
 }
 
+/** Said by `explain` until all is done, also of a run that was stopped. */
+export const BULK_UNDER_WAY = 'is under way';
+
 /** A run of a subscription. */
 export interface BulkTarget {
   workflowId: string;

@@ -1,5 +1,6 @@
 import {
   BULK_RESULTS,
+  BULK_UNDER_WAY,
   type BulkCounts,
   type BulkInput,
   type BulkSlice,
@@ -48,7 +49,7 @@ export function explainBulk(
   const others = action.do === 'changeCard' ? `, ${leftAlone} have another card` : '';
   return (
     `Bulk ${name}, ${action.do} of the subscriptions of business unit "${businessUnit}", by ${who} (${why}), ` +
-    `${isOver ? 'is over' : 'is under way'}: ${done} done, ${refused} refused, ${failed} without an answer${others}. ` +
+    `${isOver ? 'is over' : BULK_UNDER_WAY}: ${done} done, ${refused} refused, ${failed} without an answer${others}. ` +
     `npx holdfast subscriptions bulk results ${name} lists them.`
   );
 }
