@@ -5,14 +5,17 @@ import {
   addCounts,
   ASK_AGAIN_MS,
   type Finding,
+  findingWorkflowId,
   type FlowFacts,
   type MatchedStatements,
   type MatchStatementsCall,
+  MOST_COUNTED,
   noCounts,
   type ReconcileActivities,
   type ReconcileCounts,
   type ReconcilePort,
   type SweepCall,
+  type SweptCounts,
   UnreadableFlow,
 } from '../src/contract/reconcile.js';
 import { accountOf } from '../src/domain/reconcile/account.js';
@@ -41,7 +44,7 @@ export function createReconcileActivities(deps: ReconcileDeps): ReconcileActivit
 interface Progress {
   /** Workflow id: all before it are done, and it too. */
   last: string;
-  counts: ReconcileCounts;
+  counts: SweptCounts;
 }
 
 /** ms. Of the last two days of that time, one has a reconciliation. */
@@ -51,18 +54,19 @@ const LAST_TRY_MS = 2 * 86_400_000;
 const BEAT_MS = 5_000;
 
 /** Flows come by their workflow ids, so that an attempt goes on where the one before has ended. */
-async function reconcileFlows(deps: ReconcileDeps, call: SweepCall): Promise<ReconcileCounts> {
+async function reconcileFlows(deps: ReconcileDeps, call: SweepCall): Promise<SweptCounts> {
   const { heartbeatDetails } = activityInfo();
-  const before = (heartbeatDetails as Progress | undefined) ?? { last: '', counts: noCounts() };
+  const before: Progress = (heartbeatDetails as Progress | undefined) ?? { last: '', counts: noCounts() };
   let progress = before;
+  const kept = keeping(deps.reconcile, call.counted, before.counts.counted);
   const beats = setInterval(() => heartbeat(progress), BEAT_MS).unref();
   const ask = paced(call.readsPerSecond, (paymentId: string, flow: FlowFacts) => rowsOfPayment(deps, paymentId, flow));
   try {
     for await (const flow of deps.reconcile.flowsOf(call.swept)) {
       if (flow.workflowId <= before.last) continue;
       cancellationSignal().throwIfAborted();
-      const counts = await reconcileOne(deps, flow, call, ask);
-      progress = { last: flow.workflowId, counts: addCounts(progress.counts, counts) };
+      const counts = addCounts(progress.counts, await reconcileOne(deps, flow, call, ask, kept.keep));
+      progress = { last: flow.workflowId, counts: { ...counts, ...kept.counted() } };
     }
     return progress.counts;
   } finally {
@@ -75,6 +79,7 @@ async function reconcileOne(
   flow: FlowFacts,
   { swept, sample, windowMs, now }: SweepCall,
   ask: (paymentId: string, flow: FlowFacts) => Promise<Answer>,
+  keep: Keep,
 ): Promise<ReconcileCounts> {
   if (isOfAnotherSweep(flow, swept)) return noCounts();
   const isDoubtful = swept.which !== 'ended' || flow.unreadable !== undefined || accountOf(flow).doubts.size > 0;
@@ -96,7 +101,7 @@ async function reconcileOne(
     unanswered: unanswered === undefined ? 0 : 1,
     askAgain: isOpen ? 1 : 0,
     reasons: unanswered === undefined ? [] : [`${flow.workflowId}: ${unanswered}`],
-    ...(await keep(deps.reconcile, isLast ? [...findings, unasked(flow, unanswered ?? '')] : findings)),
+    ...(await keep(isLast ? [...findings, unasked(flow, unanswered ?? '')] : findings)),
   };
 }
 
@@ -112,17 +117,34 @@ function isOfAnotherSweep({ state, needsOperator }: FlowFacts, { which }: SweepC
   return state === 'stopped' || (which !== 'needsOperator' && needsOperator === true);
 }
 
-async function keep(
+type Keep = (findings: readonly Finding[]) => Promise<Pick<ReconcileCounts, 'found' | 'fresh'>>;
+
+/**
+ * Keeps findings, and counts each once. One comes again from a flow that another sweep has asked about, or from another
+ * flow of its payment.
+ * @param before hashes of those that calls before this one have counted, `own` of those that an attempt before has
+ */
+function keeping(
   port: ReconcilePort,
-  findings: readonly Finding[],
-): Promise<Pick<ReconcileCounts, 'found' | 'fresh'>> {
-  const found: ReconcileCounts['found'] = {};
-  let fresh = 0;
-  for (const finding of findings) {
-    if ((await port.keepFinding(finding)) === 'fresh') fresh += 1;
-    found[finding.kind] = (found[finding.kind] ?? 0) + 1;
-  }
-  return { found, fresh };
+  before: readonly string[] = [],
+  own: readonly string[] = [],
+): { keep: Keep; counted: () => Pick<SweptCounts, 'counted'> } {
+  const known = new Set([...before, ...own]);
+  const counted = [...own];
+  const keep: Keep = async (findings) => {
+    const found: ReconcileCounts['found'] = {};
+    let fresh = 0;
+    for (const finding of findings) {
+      if ((await port.keepFinding(finding)) === 'fresh') fresh += 1;
+      const hash = createHash('sha256').update(findingWorkflowId(finding)).digest('base64url').slice(0, 16);
+      if (known.has(hash)) continue;
+      known.add(hash);
+      counted.push(hash);
+      found[finding.kind] = (found[finding.kind] ?? 0) + 1;
+    }
+    return { found, fresh };
+  };
+  return { keep, counted: () => (counted.length === 0 ? {} : { counted: counted.slice(-MOST_COUNTED) }) };
 }
 
 /** The same flows for every attempt, and no others because of their references. */
@@ -147,8 +169,9 @@ function paced<Call extends unknown[], Reply>(
 /** A statement with a fault is refused as a whole, and the others are matched. */
 async function matchStatements(
   { reconcile, statements }: ReconcileDeps,
-  { since, now, windowMs }: MatchStatementsCall,
+  { since, now, windowMs, counted }: MatchStatementsCall,
 ): Promise<MatchedStatements> {
+  const { keep } = keeping(reconcile, counted);
   const matched: MatchedStatements = { found: {}, fresh: 0, statements: [], refusedStatements: [] };
   const beats = setInterval(() => heartbeat(), BEAT_MS).unref();
   try {
@@ -169,10 +192,7 @@ async function matchStatements(
           refuse([`${findings.message}; put it down again then`]);
           continue;
         }
-        const { found, fresh } = addCounts(
-          { ...noCounts(), ...matched },
-          { ...noCounts(), ...(await keep(reconcile, findings)) },
-        );
+        const { found, fresh } = addCounts({ ...noCounts(), ...matched }, { ...noCounts(), ...(await keep(findings)) });
         Object.assign(matched, { found, fresh });
         matched.statements.push({ name, rows: parsed.statement.rows.length });
       }

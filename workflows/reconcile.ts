@@ -2,6 +2,7 @@ import { makeContinueAsNewFunc, setCurrentDetails, workflowInfo } from '@tempora
 import { durationMs } from '../src/contract/fields.js';
 import {
   addCounts,
+  MOST_COUNTED,
   noCounts,
   RECONCILE_PREFIX,
   reconcileInputSchema,
@@ -48,8 +49,10 @@ export async function reconcile(raw?: unknown, carried?: unknown): Promise<Recon
   const shown = registerReconcileHandlers(state);
   show('reconciling');
   const sweep = async (swept: Swept): Promise<void> => {
-    const call = { swept, now: state.begun, sample, readsPerSecond, windowMs };
-    state.counts = addCounts(state.counts, await reconciling.reconcileFlows(call));
+    const call = { swept, now: state.begun, sample, readsPerSecond, windowMs, ...countedOf(state) };
+    const { counted, ...counts } = await reconciling.reconcileFlows(call);
+    state.counts = addCounts(state.counts, counts);
+    if (counted !== undefined) state.counted = [...(state.counted ?? []), ...counted].slice(-MOST_COUNTED);
     setCurrentDetails(explainReconcile(state, false));
   };
   for (const swept of BY_LISTS.slice(state.lists)) {
@@ -65,7 +68,8 @@ export async function reconcile(raw?: unknown, carried?: unknown): Promise<Recon
     if (isHistoryLong()) await continueAsNew(raw, state);
   }
   const { begun: now, statementsSince: since = state.since } = state;
-  const { statements, refusedStatements, ...matched } = await reconciling.matchStatements({ since, now, windowMs });
+  const match = { since, now, windowMs, ...countedOf(state) };
+  const { statements, refusedStatements, ...matched } = await reconciling.matchStatements(match);
   state.counts = addCounts(state.counts, { ...noCounts(), ...matched });
   shown.isOver = true;
   show('reconciled');
@@ -76,6 +80,10 @@ export async function reconcile(raw?: unknown, carried?: unknown): Promise<Recon
     ...(statements.length > 0 && { statements }),
     ...(refusedStatements.length > 0 && { refusedStatements }),
   };
+}
+
+function countedOf({ counted }: ReconcileState): Pick<ReconcileState, 'counted'> {
+  return counted === undefined ? {} : { counted };
 }
 
 function begin({ since, until }: { since?: string | undefined; until?: string | undefined }): ReconcileState {

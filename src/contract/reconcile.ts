@@ -210,6 +210,7 @@ export interface SweepCall {
   sample: number;
   readsPerSecond: number;
   windowMs: number;
+  counted?: string[];
 }
 
 export interface MatchStatementsCall {
@@ -217,7 +218,16 @@ export interface MatchStatementsCall {
   since: number;
   now: number;
   windowMs: number;
+  counted?: string[];
 }
+
+/** `counted`: hashes of the findings that it has counted, for the calls after it: two flows may show the same one. */
+export interface SweptCounts extends ReconcileCounts {
+  counted?: string[];
+}
+
+/** A reconciliation that has counted more may count some of them twice. */
+export const MOST_COUNTED = 1_000;
 
 export type MatchedStatements = Pick<ReconcileCounts, 'found' | 'fresh'> &
   Required<Pick<ReconcileReport, 'statements' | 'refusedStatements'>>;
@@ -225,7 +235,7 @@ export type MatchedStatements = Pick<ReconcileCounts, 'found' | 'fresh'> &
 /** Activities of workflow `reconcile`. Histories store their names. */
 export interface ReconcileActivities {
   /** Asks the service about flows, and keeps each difference as a finding. Heartbeats how far it has come. */
-  reconcileFlows(call: SweepCall): Promise<ReconcileCounts>;
+  reconcileFlows(call: SweepCall): Promise<SweptCounts>;
   /** Matches the statements that were put down for this worker. */
   matchStatements(call: MatchStatementsCall): Promise<MatchedStatements>;
 }

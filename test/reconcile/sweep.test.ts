@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
 import { createReconcileActivities, type ReconcileDeps } from '../../activities/reconcile.js';
-import { type FlowFacts, noCounts, type ReconcileCounts, type SweepCall } from '../../src/contract/reconcile.js';
+import { type FlowFacts, noCounts, type SweepCall, type SweptCounts } from '../../src/contract/reconcile.js';
 import { type Payment, type ProviderClient, ProviderError } from '../../src/provider/index.js';
 import { statementsIn } from '../../workers/statements.js';
 import { DAY, flow, iso, NOW, portOf } from './in-memory-port.js';
@@ -52,9 +52,7 @@ function sweep(
   } as unknown as ReconcileDeps;
   const activities = sealedCalls(createReconcileActivities(deps));
   const environment = new MockActivityEnvironment({ heartbeatDetails: more.before });
-  const counts = environment.run(() =>
-    activities.reconcileFlows({ ...CALL, ...more.call }),
-  ) as Promise<ReconcileCounts>;
+  const counts = environment.run(() => activities.reconcileFlows({ ...CALL, ...more.call })) as Promise<SweptCounts>;
   return { asked, port, counts };
 }
 
@@ -128,6 +126,18 @@ describe('a sweep', () => {
     const { counts, port } = sweep(flowsOf(3), { amount: 1096 });
     expect(await counts).toMatchObject({ found: { otherAmount: 3 }, fresh: 3 });
     expect(port.kept).toHaveLength(3);
+  });
+
+  test('counts a difference once that two flows of its payment show, or a sweep before', async () => {
+    const twice = [flow({ reference: 'order-1' }), flow({ reference: 'order-2' }, { reference: 'order-1' })];
+    const first = await sweep(twice, { amount: 1096 }).counts;
+    expect(first).toMatchObject({ asked: 2, found: { otherAmount: 1 }, fresh: 1, counted: [expect.any(String)] });
+    const { counted = [] } = first;
+    const after = await sweep(twice, { amount: 1096, call: { counted } }).counts;
+    expect(after).toMatchObject({ asked: 2, found: {} });
+    expect(after).not.toHaveProperty('counted');
+    const again = sweep(twice, { amount: 1096, before: { last: 'payment-order-1', counts: first } });
+    expect(await again.counts).toMatchObject({ found: { otherAmount: 1 } });
   });
 
   test('keeps to its rate', async () => {

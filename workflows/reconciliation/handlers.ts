@@ -15,6 +15,8 @@ export interface ReconcileState {
   /** Epoch ms: flows that ended before are done. */
   reached: number;
   counts: ReconcileCounts;
+  /** See `SweptCounts`. */
+  counted?: string[];
   /** Epoch ms, see `ReconcileReport.askAgainFrom`. */
   askAgainFrom?: number;
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { listFindings } from '../../../src/cli/findings.js';
+import { createEventSink } from '../../../src/client/event-sink.js';
 import { createReconcilePort } from '../../../src/client/reconcile-port.js';
 import { BILLING_TASK_QUEUE } from '../../../src/contract/names.js';
 import type { FlowFacts, ReconcileInput, ReconcileReport } from '../../../src/contract/reconcile.js';
@@ -44,6 +45,20 @@ test('over several runs a reconciliation looks at each flow once, and loses noth
   expect(runLengths(time, 'reconcile-long').length).toBeGreaterThan(3);
   const open = await listFindings(time.client, { kinds: [], all: false, limit: 10 });
   expect(open.map(({ amount }) => amount).toSorted()).toEqual([5_000, 5_001, 5_002, 5_003]);
+});
+
+test('a difference of a flow that a parked event contradicts counts once, though its sweep is another one', async () => {
+  const begun = await time.now();
+  const charge = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  const { paymentId = '' } = await charge.outcome();
+  await time.provider.createRefund(paymentId, { amount: 5_000 });
+  const event = { eventType: 'payment.charge.update', businessUnit: 'default', paymentId, trusted: true };
+  const told = { ...event, transactionId: 'tx-9', hash: `late-${paymentId}`, created: String(begun) };
+  await createEventSink(time.client).park({ event: told, reason: 'contradictsResult' });
+  await time.passUntil((await time.now()) + 25 * HOUR);
+  const [since, until] = [begun, await time.now()].map((at) => new Date(at).toISOString());
+  const handle = await start('reconcile-contradicted', { since, until, sample: 1 } as ReconcileInput);
+  expect(await handle.result()).toMatchObject({ asked: 2, found: { moneyWithoutFlow: 1 }, fresh: 1 });
 });
 
 test('a flow that this process lacks the key of is told as one that can not be read', async () => {
