@@ -95,9 +95,11 @@ const DAY_MS = 86_400_000;
 
 /** Returns the bill that is due now with its first state, the missed periods and the next period. */
 export function planBilling(call: PlanBillingCall): PlannedBilling {
-  const { plan, from, now, policy, resumed, dunning, previous, lastPaid } = call;
+  const { plan, from, now, policy, skipped, resumed, dunning, previous, lastPaid } = call;
   const { bill, missed, next } =
-    resumed === undefined ? periodsDue(plan, from, now, policy) : periodsDueAfter(resumed, plan, from, now, policy);
+    resumed === undefined
+      ? periodsDue(plan, from, now, policy, skipped)
+      : periodsDueAfter(resumed, plan, from, now, policy, skipped);
   const followed = next === undefined ? { after: periodAfterLast(plan, from) } : { next };
   const rest = { ...(missed !== undefined && { missed }), ...followed };
   const first = bill === undefined ? undefined : periodOf(plan, bill.first);

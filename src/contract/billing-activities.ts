@@ -40,6 +40,8 @@ export interface PlanBillingCall {
   from: number;
   now: number;
   policy: MissedPeriods;
+  /** Periods to be skipped. */
+  skipped?: number[];
   /** The pause that has ended, while any period that came due during it is left. */
   resumed?: Resumed;
   dunning: Dunning | undefined;

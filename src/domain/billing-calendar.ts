@@ -134,15 +134,21 @@ interface DuePeriods {
 
 /**
  * What to do at `now` with the unbilled period `from` and its successors. Normally one is due and is billed, whatever
- * the policy. If several came due, `billAll` bills each, `billLatest` only the last, and `skip` only the last and only
- * if it is on time.
+ * the policy. If several came due, `billAll` bills each, `billLatest` only the last that is not to be skipped, and `skip`
+ * only the last and only if it is on time.
  */
-export function periodsDue(plan: BillingPlan, from: number, now: number, policy: MissedPeriods): DuePeriods {
+export function periodsDue(
+  plan: BillingPlan,
+  from: number,
+  now: number,
+  policy: MissedPeriods,
+  skipped: readonly number[] = [],
+): DuePeriods {
   const last = latestDue(plan, from, now);
   const next = periodOf(plan, last === undefined ? from : last.period + 1);
   const upcoming = next === undefined ? {} : { next };
   if (last === undefined) return upcoming;
-  const firstBilled = firstToBill(from, last, now, policy);
+  const firstBilled = firstToBill(from, last, now, policy, skipped);
   return {
     ...(firstBilled <= last.period && { bill: { first: firstBilled, last: last.period } }),
     ...(firstBilled > from && { missed: { first: from, last: firstBilled - 1 } }),
@@ -157,15 +163,17 @@ export function periodsDueAfter(
   from: number,
   now: number,
   later: MissedPeriods,
+  skipped: readonly number[] = [],
 ): DuePeriods {
   if (allUntil !== undefined) {
     const { bill } = periodsDue(plan, from, allUntil, 'billAll');
-    const { next, ...others } = periodsDueAfter({ at, policy: 'skip' }, plan, (bill?.last ?? from - 1) + 1, now, later);
+    const rest = (bill?.last ?? from - 1) + 1;
+    const { next, ...others } = periodsDueAfter({ at, policy: 'skip' }, plan, rest, now, later, skipped);
     return { ...(bill === undefined ? others : { bill }), ...(next !== undefined && { next }) };
   }
-  const paused = periodsDue(plan, from, at, policy);
+  const paused = periodsDue(plan, from, at, policy, skipped);
   if (policy === 'billAll' && paused.bill !== undefined) return periodsDue(plan, from, now, 'billAll');
-  const due = periodsDue(plan, paused.missed === undefined ? from : paused.missed.last + 1, now, later);
+  const due = periodsDue(plan, paused.missed === undefined ? from : paused.missed.last + 1, now, later, skipped);
   // Decided once: if the period was to be billed when the pause ended, it stays so, however long ago that is.
   if (later === 'skip' && paused.bill !== undefined) {
     const { next: _due, ...ofPause } = paused;
@@ -175,9 +183,19 @@ export function periodsDueAfter(
   return { ...due, ...(last !== undefined && { missed: { first: from, last } }) };
 }
 
-function firstToBill(from: number, last: Period, now: number, policy: MissedPeriods): number {
+function firstToBill(
+  from: number,
+  last: Period,
+  now: number,
+  policy: MissedPeriods,
+  skipped: readonly number[],
+): number {
   if (policy === 'billAll') return from;
-  if (policy === 'billLatest') return last.period;
+  if (policy === 'billLatest') {
+    let latest = last.period;
+    while (latest > from && skipped.includes(latest)) latest -= 1;
+    return skipped.includes(latest) ? last.period : latest;
+  }
   return now - last.dueAt <= ON_TIME_MS ? last.period : last.period + 1;
 }
 

@@ -49,6 +49,23 @@ describe('after an outage from period 3 to a week into period 7', () => {
     });
   });
 
+  test.each([
+    [
+      'the last before those that are to be skipped',
+      [6, 7],
+      { bill: { first: 5, last: 7 }, missed: { first: 3, last: 4 } },
+    ],
+    [
+      'the last, which is skipped, where all are to be',
+      [3, 4, 5, 6, 7],
+      { bill: { first: 7, last: 7 }, missed: { first: 3, last: 6 } },
+    ],
+  ])('billLatest bills %s', (_which, skipped, due) => {
+    expect(periodsDue(plan, 3, now, 'billLatest', skipped)).toEqual({ ...due, next });
+    const resumed = { at: dueAt(7), policy: 'billLatest' as const };
+    expect(periodsDueAfter(resumed, plan, 3, now, 'skip', skipped)).toEqual({ ...due, next });
+  });
+
   test('skip bills none and reports all, but still bills one that came due within the last day', () => {
     expect(periodsDue(plan, 3, now, 'skip')).toEqual({ missed: { first: 3, last: 7 }, next });
     const onTime = { bill: { first: 7, last: 7 }, missed: { first: 3, last: 6 }, next };

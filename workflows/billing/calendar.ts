@@ -48,8 +48,9 @@ async function planFrom(flow: Billing, from: number, now: number): Promise<Plann
   const pause = { at: Math.min(resumedAt, now), ...(allUntil !== undefined && { allUntil: Math.min(allUntil, now) }) };
   const resumed = resumeWith === undefined ? {} : { resumed: { ...pause, policy: resumeWith } };
   const lastPaid = lastPaidOf(flow);
-  const { businessUnit } = flow;
-  const call = { plan, from, now, policy, ...resumed, dunning, previous, lastPaid, businessUnit, ...askedBy() };
+  const { businessUnit, skipped } = flow;
+  const terms = { plan, policy, dunning, ...(skipped !== undefined && { skipped }) };
+  const call = { ...terms, from, now, ...resumed, previous, lastPaid, businessUnit, ...askedBy() };
   const answer = noteReset(flow, await asked(flow, () => calendar.planBilling(call)));
   noteWanted(flow, answer);
   noteCaps(flow, answer);

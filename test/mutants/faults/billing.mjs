@@ -86,8 +86,8 @@ export const BILLING_FAULTS = [
     rule: 'missed periods',
     promise: 'By default an outage bills the latest period only.',
     file: 'src/domain/billing-calendar.ts',
-    from: "if (policy === 'billLatest') return last.period;",
-    to: "if (policy === 'billLatest') return Math.max(from, last.period - 1);",
+    from: 'let latest = last.period;',
+    to: 'let latest = Math.max(from, last.period - 1);',
     tests: ['test/domain/missed-periods.test.ts'],
   },
   {
@@ -104,8 +104,8 @@ export const BILLING_FAULTS = [
     rule: 'missed periods',
     promise: 'The policy of a pause is for what came due in it and for nothing later.',
     file: 'src/domain/billing-calendar.ts',
-    from: 'const paused = periodsDue(plan, from, at, policy);',
-    to: 'const paused = periodsDue(plan, from, now, policy);',
+    from: 'const paused = periodsDue(plan, from, at, policy, skipped);',
+    to: 'const paused = periodsDue(plan, from, now, policy, skipped);',
     tests: ['test/domain/missed-periods.test.ts'],
   },
   {

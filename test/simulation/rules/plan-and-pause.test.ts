@@ -142,6 +142,21 @@ describe('a pause until an instant', () => {
   });
 });
 
+test('after an outage the latest period is billed that is not to be skipped', async () => {
+  const { flow, reach, tried } = await weekly({ periods: 4, missedPeriods: 'billLatest' });
+  await reach(1);
+  await flow.command('skipPeriod', { period: 4 });
+  await time.stopWorker();
+  await reach(22);
+  await time.startWorker();
+  expect(await flow.ended()).toMatchObject({ billedPeriods: 2, missedPeriods: 1, skippedPeriods: 1 });
+  expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '3.1 day 22 Succeed 6000 EUR']);
+  const { bills } = await time.holdfast.subscription.bills(flow.reference);
+  expect(bills.map(({ period, status }) => `${period} ${status}`)).toEqual([
+    ...['1 paid', '2 missed', '3 paid', '4 skipped'],
+  ]);
+});
+
 describe('an answer shows the next bill as it will be', () => {
   test('after a change of the hour, and after a pause of weeks', async () => {
     const { flow, input, reach } = await weekly();
