@@ -3,13 +3,14 @@ import { Runtime } from '@temporalio/worker';
 import { WORKER_GAUGES } from '../src/contract/metrics.js';
 import { FINDING_KINDS, FINDING_PREFIX, RECONCILIATION_TYPES } from '../src/contract/reconcile.js';
 import type { Logger } from '../src/security/logging.js';
+import { repeating } from './repeating.js';
 
 /** Reconciliations come once a day, and acknowledgements when people work. */
 const EVERY_MS = 5 * 60_000;
-const ASK_MS = 15_000;
+const ASK_MS = 5_000;
 
 /** Publishes how many differences of each kind wait for a person. Every worker says the same. */
-export function reportFindings(client: Client, logger: Logger): NodeJS.Timeout {
+export function reportFindings(client: Client, logger: Logger): () => Promise<void> {
   const open = Runtime.instance().metricMeter.createGauge(WORKER_GAUGES.findingsOpen);
   const report = async (): Promise<void> => {
     try {
@@ -24,6 +25,5 @@ export function reportFindings(client: Client, logger: Logger): NodeJS.Timeout {
       logger.debug({ err }, 'The findings of reconciliations could not be counted');
     }
   };
-  void report();
-  return setInterval(() => void report(), EVERY_MS).unref();
+  return repeating(report, EVERY_MS);
 }

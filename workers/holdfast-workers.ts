@@ -97,10 +97,10 @@ export async function createWorkers({ own, signal }: HoldfastWorkersOptions) {
         await Promise.all(running);
       } finally {
         clearInterval(refreshing);
-        endReports();
         shutdown();
         // One may have failed while others still stop: the connection must outlive them.
         await Promise.allSettled(running);
+        await endReports();
         await engine.close();
       }
     },

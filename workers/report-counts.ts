@@ -14,16 +14,18 @@ interface Counted {
 
 /**
  * Publishes the metrics of a process with workers that none of its calls counts.
- * @returns ends that
+ * @returns ends that; the connection may be closed then
  */
 export function reportCounts(
   { buildId, deploymentName, taskQueues }: Pick<Config, 'buildId' | 'deploymentName' | 'taskQueues'>,
   { client, codec, logger }: Counted,
-): () => void {
-  const timers = [reportCodecCounts(codec)];
-  if (buildId !== undefined) timers.push(reportVersions(client, deploymentName, logger));
-  if (taskQueues !== 'payments') timers.push(reportFindings(client, logger));
-  return () => {
-    for (const timer of timers) clearInterval(timer);
+): () => Promise<void> {
+  const timer = reportCodecCounts(codec);
+  const ends: (() => Promise<void>)[] = [];
+  if (buildId !== undefined) ends.push(reportVersions(client, deploymentName, logger));
+  if (taskQueues !== 'payments') ends.push(reportFindings(client, logger));
+  return async () => {
+    clearInterval(timer);
+    await Promise.all(ends.map((end) => end()));
   };
 }

@@ -3,14 +3,15 @@ import { Runtime } from '@temporalio/worker';
 import { countVersions, MOST_VERSIONS } from '../src/client/worker-deployment.js';
 import { WORKER_GAUGES } from '../src/contract/metrics.js';
 import type { Logger } from '../src/security/logging.js';
+import { repeating } from './repeating.js';
 
 const EVERY_MS = 10 * 60_000;
-const ASK_MS = 15_000;
+const ASK_MS = 5_000;
 /** A share of the versions that leaves time to drain some. */
 const MANY = 0.8 * MOST_VERSIONS;
 
 /** Publishes how many versions the deployment has: when the server takes no more, the workers of the next build get no work. */
-export function reportVersions(client: Client, deploymentName: string, logger: Logger): NodeJS.Timeout {
+export function reportVersions(client: Client, deploymentName: string, logger: Logger): () => Promise<void> {
   const versions = Runtime.instance().metricMeter.createGauge(WORKER_GAUGES.deploymentVersions);
   const report = async (): Promise<void> => {
     try {
@@ -26,6 +27,5 @@ export function reportVersions(client: Client, deploymentName: string, logger: L
       logger.debug({ err }, 'The versions of the worker deployment could not be counted');
     }
   };
-  void report();
-  return setInterval(() => void report(), EVERY_MS).unref();
+  return repeating(report, EVERY_MS);
 }

@@ -83,7 +83,7 @@ await runProcess({
         // After an endless loop its worker never ends, but calls under way may.
         await Promise.race([running, loop.ended]);
         await unwatched;
-        endReports();
+        await endReports();
         await engine.close();
         await server.close();
       },

@@ -17,6 +17,10 @@ export interface FlowDetails extends FlowRow {
   transactionId?: string;
   /** Current operation at the service, such as a charge or a void. */
   operation?: string;
+  /** Minor units: what that operation moves. */
+  operationAmount?: number;
+  /** Ids of the commands that wait for those before them. */
+  queued?: readonly string[];
   operatorReason?: string;
   cancelRequested?: boolean;
   /** Number of messages without effect, by reason. */
@@ -69,10 +73,13 @@ export async function showFlow(
 }
 
 function ofStatus(status: FlowStatus): Partial<FlowDetails> {
-  const { transactionId, operation, operatorReason, cancelRequested, ignored, subscription } = status;
+  const { transactionId, operation, operationAmount, queued } = status;
+  const { operatorReason, cancelRequested, ignored, subscription } = status;
   return {
     ...(transactionId !== undefined && { transactionId }),
     ...(operation !== undefined && { operation }),
+    ...(operationAmount !== undefined && { operationAmount }),
+    ...(queued !== undefined && { queued }),
     ...(operatorReason !== undefined && { operatorReason }),
     ...(cancelRequested !== undefined && { cancelRequested }),
     ...(ignored !== undefined && { ignored }),

@@ -89,6 +89,8 @@ async function ask<Type extends AskableType>(
         ? askOutcome(client, deadlines, request, until)
         : startAndAsk(client, deadlines, request, until);
       const answer = ofWorker(await asked);
+      // A copy of another flow's answer is encrypted too.
+      if (answer.reference !== subject.reference) throw answersForAnother(subject.reference, answer.reference);
       // A run that continues as new answers `unknown` early, so wait for the rest of the time in the next run.
       if (answer.status !== 'unknown' || until - Date.now() < LEAST_WAIT_MS) return answer;
       started = true;
@@ -107,6 +109,11 @@ async function ask<Type extends AskableType>(
       if (await endsWithin(client, workflowId, SOON_MS)) return await ended();
     }
   }
+}
+
+function answersForAnother(reference: string, other: string): HoldfastError {
+  const why = `The answer for "${reference}" is that of "${other}": somebody else runs a workflow under this id`;
+  return new HoldfastError('UnexpectedResponse', why);
 }
 
 /**

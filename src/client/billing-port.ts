@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { EnginePort, FlowReading, RefundReading } from '../contract/engine-port.js';
 import type { Outcome } from '../contract/messages.js';
 import { FAILURE_TYPES } from '../contract/names.js';
+import { isSealed, isUndecodable } from '../contract/payload-marks.js';
 import { Deadlines } from './deadlines.js';
 import { HoldfastError } from './errors.js';
 import { type PaymentRef, sendCommand } from './send-command.js';
@@ -26,7 +27,10 @@ export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' |
         const { status, typedSearchAttributes } = await handle.describe();
         if (isOpen(status)) return { state: 'open' };
         paymentId = typedSearchAttributes.get(keyword('PaymentId'));
-        return { state: 'ended', outcome: (await handle.result()) as Outcome };
+        const outcome: unknown = await handle.result();
+        // Its id is no secret: whoever has access to Temporal can run a workflow of their own under it.
+        if (isUndecodable(outcome) || isSealed(outcome)) return { state: 'ended', outcome: outcome as Outcome };
+        return { state: 'lost', why: 'its result came in clear, and no worker has written it' };
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) return { state: 'absent' };
         const reading = endedWithout(error);

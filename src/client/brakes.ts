@@ -21,6 +21,7 @@ import { PAYMENTS_TASK_QUEUE } from '../contract/names.js';
 import { isSealed } from '../contract/payload-marks.js';
 import { brakeOf, brakesIn, NO_BRAKES } from '../domain/brakes.js';
 import { described } from './earlier-runs.js';
+import { ofWorker } from './ended-flow.js';
 import type { FlowCalls } from './flow-calls.js';
 import { checkInput } from './start-options.js';
 import { isOpen } from './is-open.js';
@@ -50,13 +51,13 @@ export function brakeCommands(client: Client, calls: FlowCalls): BrakeCommands {
     async brake(request) {
       const checked = checkInput(brakeSchema, request);
       const left = await kept();
-      return await calls.guarded(FLOW, () => update(client, BRAKE_UPDATE, checked, left));
+      return await calls.guarded(FLOW, async () => ofWorker(await update(client, BRAKE_UPDATE, checked, left)));
     },
     async release(request) {
       const checked = checkInput(releaseSchema, request);
       const left = await kept();
       if (brakeOf(left, checked.businessUnit) === undefined) return left;
-      return await calls.guarded(FLOW, () => update(client, RELEASE_UPDATE, checked, left));
+      return await calls.guarded(FLOW, async () => ofWorker(await update(client, RELEASE_UPDATE, checked, left)));
     },
   };
 }

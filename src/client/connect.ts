@@ -1,6 +1,7 @@
 import { Client, type Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { createDataConverter } from '../security/data-converter.js';
+import { isSealed } from '../contract/payload-marks.js';
+import { createDataConverter, decodePayload } from '../security/data-converter.js';
 import { parseKeyRing } from '../security/key-ring.js';
 import { type Environment, environmentNamed, otherEnvironment } from './environment-mark.js';
 import { type EngineAddress, engineSettings, followingConnection } from './engine-connection.js';
@@ -12,7 +13,7 @@ import { whyEngineUnreachable } from './why-unreachable.js';
 export interface ConnectOptions {
   /** Encryption keys in the format of `HOLDFAST_ENCRYPTION_KEYS`. Default: that variable. */
   encryptionKeys?: string;
-  /** Replaces `encryptionKeys` for a caller that has its own data converter. */
+  /** Replaces `encryptionKeys` for a caller that has workers: `dataConverter` of what `createHoldfastWorkers` returns. */
   dataConverter?: DataConverter;
   /** Overrides Temporal's environment configuration. */
   address?: string;
@@ -44,6 +45,7 @@ export async function connectHoldfast(options: ConnectOptions = {}): Promise<Hol
   const environment = environmentOrRefuse(options.environment);
   const { client, connection } = lazyClient(dataConverter, options);
   try {
+    if (options.dataConverter !== undefined) await requireMarks(client);
     await connection.ensureConnected();
     if (environment !== undefined) await refuseOtherEnvironment(client, environment);
   } catch (error) {
@@ -53,6 +55,18 @@ export async function connectHoldfast(options: ConnectOptions = {}): Promise<Hol
     throw new HoldfastError('EngineUnavailable', sayUnreadable(error, client.options.namespace, why));
   }
   return new HoldfastClient(client);
+}
+
+/** Answers count only encrypted: with another converter each would be refused after its flow had begun. */
+async function requireMarks({ options: { loadedDataConverter } }: Client): Promise<void> {
+  const { payloadConverter, payloadCodecs } = loadedDataConverter;
+  let payloads = [payloadConverter.toPayload({}, undefined as never)];
+  for (const codec of payloadCodecs) payloads = await codec.encode(payloads, undefined as never);
+  if (isSealed(await decodePayload(loadedDataConverter, payloads[0]))) return;
+  const fault =
+    'dataConverter: what it decodes is not marked as encrypted, so that no answer could be believed; give encryptionKeys, ' +
+    'or the dataConverter that createHoldfastWorkers returns';
+  throw new HoldfastError('InvalidInput', fault, [fault]);
 }
 
 function environmentOrRefuse(told: string | undefined): Environment | undefined {

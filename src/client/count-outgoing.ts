@@ -8,11 +8,15 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { OutgoingDay } from '../contract/engine-port.js';
 import { cutAttribute, FAILURE_TYPES, UPDATE_NAMES } from '../contract/names.js';
 import { type CountedOutgoing, type CountOutgoing, OUTGOING_FLOW } from '../contract/outgoing.js';
+import { isSealed } from '../contract/payload-marks.js';
 import { keyword } from './start-options.js';
 
 type Counting = (input: OutgoingDay) => Promise<unknown>;
 
-/** Counts a credit or refund at the flow of its unit and day, and starts that flow if nothing was counted yet. */
+/**
+ * Counts a credit or refund at the flow of its unit and day, and starts that flow if nothing was counted yet.
+ * @throws Error when Temporal does not answer, or somebody else answers in the place of that flow
+ */
 export async function countOutgoing(
   client: Client,
   input: OutgoingDay,
@@ -21,7 +25,7 @@ export async function countOutgoing(
   const { type, title, taskQueue, workflowId } = OUTGOING_FLOW;
   const { businessUnit, day } = input;
   try {
-    return await client.workflow.executeUpdateWithStart<Counting, CountedOutgoing, [CountOutgoing]>(
+    const answer = await client.workflow.executeUpdateWithStart<Counting, CountedOutgoing, [CountOutgoing]>(
       UPDATE_NAMES.countOutgoing,
       {
         args: [asked],
@@ -37,10 +41,12 @@ export async function countOutgoing(
         }),
       },
     );
+    if (isSealed(answer)) return answer;
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError || countsNoMore(error)) return 'dayIsOver';
     throw error;
   }
+  throw new Error(`the counter ${workflowId(input)} has answered in clear: no worker of ours runs it`);
 }
 
 /** It was begun again, or reset: only another day's counter counts. */

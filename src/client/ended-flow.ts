@@ -190,7 +190,8 @@ export function keyOf(call: unknown): unknown {
 }
 
 function asPayment(value: unknown): PaymentRecord | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
+  // Whoever has access to Temporal can complete an activity in clear.
+  if (typeof value !== 'object' || value === null || !isSealed(value)) return undefined;
   const { paymentId, amount, currency, status, businessUnit, holdMs, madeUnder } = value as Partial<
     Record<keyof PaymentRecord, unknown>
   >;
@@ -224,7 +225,7 @@ export function decoded<Answer>(answer: Answer): Answer {
 
 /**
  * The answer of a flow as it comes from Temporal, which must be a worker's: whoever has access to Temporal can run a
- * workflow of their own under the id of a payment, and so would invent an outcome.
+ * workflow of their own under the id of a payment, and so would invent an outcome. A text has no such mark.
  * @throws HoldfastError `UnexpectedResponse` when it came in clear, or as {@link decoded}
  */
 export function ofWorker<Answer>(answer: Answer): Answer {

@@ -239,18 +239,18 @@ async function present(
     client.workflow.getHandle(workflowId).query<FlowStatus>(QUERY_NAMES.status),
   );
   const { reference, currency, waitingFor, paymentId, transactionId, operation, queued = [] } = ofWorker(status);
-  // What is pending then is another command's.
-  const isQueued = queued.includes(request.commandId ?? '');
-  const pends = status.status === 'pending' && !isQueued && (name !== 'void' || operation === 'void');
+  const kind = name === 'reauthorize' ? 'authorization' : name;
+  // It waits behind another command, for an approval, or for the end of the operation that it voids.
+  const isOther = operation !== kind || queued.includes(request.commandId ?? '');
   const { amount: asked = status.amount } = request;
   return {
-    status: pends ? 'pending' : 'unknown',
+    status: status.status === 'pending' && !isOther ? 'pending' : 'unknown',
     reference,
-    amount: isQueued ? asked : (status.operationAmount ?? status.amount),
+    amount: isOther ? asked : (status.operationAmount ?? status.amount),
     currency,
     waitingFor,
     ...(paymentId !== undefined && { paymentId }),
-    ...(transactionId !== undefined && !isQueued && { transactionId }),
+    ...(transactionId !== undefined && !isOther && { transactionId }),
   };
 }
 

@@ -172,7 +172,7 @@ describe('a call that this worker can not decode', () => {
 });
 
 describe('a call in clear, which anyone with access to Temporal can have a worker execute', () => {
-  const none = { ...DEPS, notifications: { toPrivate: true } } as never;
+  const none = { ...DEPS, notifications: { toPrivate: true, units: new Map() } } as never;
   const tables = [
     createActivities(DEPS),
     createBillingActivities(DEPS),

@@ -50,6 +50,15 @@ describe('asking for the outcome of a reference', () => {
     await expect(answer).rejects.toMatchObject(IN_CLEAR);
   });
 
+  test("believes no copy of another flow's answer", async () => {
+    const { client } = pendingFlow(markSealed({ ...PENDING, reference: 'order-7' }));
+    const answer = askFlow(client, new Deadlines(client), REQUEST, Date.now() + 10_000);
+    await expect(answer).rejects.toMatchObject({
+      type: 'UnexpectedResponse',
+      message: expect.stringContaining('is that of "order-7"') as string,
+    });
+  });
+
   test('starts a flow that no second one may follow under its reference, ended or not', async () => {
     const { client, asked } = pendingFlow();
     await askFlow(client, new Deadlines(client), REQUEST, Date.now() + 10_000);

@@ -51,3 +51,12 @@ test('a misspelt environment is refused before anything is connected', async () 
   });
   expect(connect).not.toHaveBeenCalled();
 });
+
+test('a data converter whose answers could not be believed is refused before anything is connected', async () => {
+  const connect = vi.spyOn(Connection.prototype, 'ensureConnected');
+  await expect(connectHoldfast({ address: NOBODY.address, dataConverter: {} })).rejects.toMatchObject({
+    type: 'InvalidInput',
+    message: expect.stringContaining('is not marked as encrypted'),
+  });
+  expect(connect).not.toHaveBeenCalled();
+});

@@ -33,10 +33,10 @@ async function ask(client: Client, flow: unknown, input: unknown): Promise<unkno
 describe('a workflow of a merchant that joins a flow', () => {
   test('is told how it has ended, or that it has not', async () => {
     const answer = (status: string) =>
-      ask(engineWith({ type: 'charge', answer: markSealed({ status }) }), 'charge', MINIMAL);
-    expect(await answer('succeeded')).toEqual({ outcome: { status: 'succeeded' }, final: true });
+      ask(engineWith({ type: 'charge', answer: markSealed({ ...SUCCEEDED, status }) }), 'charge', MINIMAL);
+    expect(await answer('succeeded')).toEqual({ outcome: SUCCEEDED, final: true });
     for (const status of ['pending', 'underReview', 'authorized'])
-      expect(await answer(status)).toEqual({ outcome: { status }, final: false });
+      expect(await answer(status)).toMatchObject({ outcome: { status }, final: false });
   });
 
   test('starts none where it is gone, because its payment may have been made', async () => {

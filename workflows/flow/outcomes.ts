@@ -119,14 +119,13 @@ export function evidence(flow: FlowState, knownBy: KnownBy): Evidence {
  */
 export function presentOutcome(state: FlowState, command?: Command): Outcome {
   if (state.outcome !== undefined) return state.outcome;
-  // What is pending then is another command's.
-  const isQueued = state.queue.some((waiting) => waiting === command);
+  const isOther = command !== undefined && !isUnderWay(state, command);
   const base = {
     reference: state.reference,
-    amount: command === undefined ? state.amount : amountOf(state, command, isQueued),
+    amount: command === undefined ? state.amount : amountOf(state, command, isOther),
     currency: state.currency,
     ...(state.paymentId !== undefined && { paymentId: state.paymentId }),
-    ...(state.transactionId !== undefined && !isQueued && { transactionId: state.transactionId }),
+    ...(state.transactionId !== undefined && !isOther && { transactionId: state.transactionId }),
     ...(state.risk !== undefined && { risk: state.risk }),
     waitingFor: state.waitingFor,
   };
@@ -141,8 +140,7 @@ export function presentOutcome(state: FlowState, command?: Command): Outcome {
   const taken = state.hold?.taken;
   if (taken !== undefined) return { ...base, status: 'unknown', transactionId: taken.transactionId, captured: taken };
   // A void may wait for its hold, or for the end of the operation that it voids.
-  const pends = state.status === 'pending' && !isQueued && (command?.name !== 'void' || state.kind === 'void');
-  if (!pends) return { ...base, status: 'unknown' };
+  if (state.status !== 'pending' || isOther) return { ...base, status: 'unknown' };
   return {
     ...base,
     status: 'pending',
@@ -151,9 +149,18 @@ export function presentOutcome(state: FlowState, command?: Command): Outcome {
   };
 }
 
+/** The command waits behind another one, for an approval, or for the end of the operation that it voids. */
+function isUnderWay(state: FlowState, command: Command): boolean {
+  if (state.queue.some((waiting) => waiting === command)) return false;
+  const kind = command.name === 'reauthorize' ? 'authorization' : command.name;
+  return MONEY_COMMANDS.has(command.name) ? state.kind === kind : true;
+}
+
+const MONEY_COMMANDS: ReadonlySet<Command['name']> = new Set(['capture', 'void', 'refund', 'reauthorize']);
+
 /** Of a command that is under way its own, and of one that waits what it asks for. */
-function amountOf(state: FlowState, { request }: Command, isQueued: boolean): number {
-  if (!isQueued) return state.stepAmount;
+function amountOf(state: FlowState, { request }: Command, isOther: boolean): number {
+  if (!isOther) return state.stepAmount;
   return 'amount' in request && request.amount !== undefined ? request.amount : state.amount;
 }
 

@@ -146,7 +146,7 @@ async function nextInput(
 ): Promise<NextInput> {
   const takes = ({ name }: QueuedCommand): boolean =>
     sent.meanwhile !== undefined && (name === 'void' || name === 'capture');
-  await flow.lookBeside?.();
+  if (flow.lookBeside !== undefined) await flow.lookBeside();
   const lookMs = Math.max(1, (flow.disputeSeen?.nextAt ?? Infinity) - Date.now());
   const next = await nextCommandOrMessage(flow, Math.min(ms, lookMs), summary, endsOnCancel, takes);
   if (!('command' in next)) return next;

@@ -108,7 +108,7 @@ async function follow(
       continue;
     }
 
-    await flow.lookBeside?.();
+    if (flow.lookBeside !== undefined) await flow.lookBeside();
     const lookMs = untilTheBuyersTimeIsUp(flow, next.end ? pollDelay(progress.polls) : next.waitMs);
     const waitMs = pends ? untilPendingDeadline(flow, lookMs) : lookMs;
     message = await nextMessageOrRun(flow, nextLookWhileRejected(flow, waitMs), 'Until the next look');

@@ -51,6 +51,19 @@ test('a capture does not wait behind a refund that another person has to approve
   expect(await moved()).toEqual([...BEFORE, REST, BACK]);
 });
 
+test('the refund that waits is not said to be the capture that pends meanwhile', async () => {
+  const { actions, paymentId, refund, approve } = await waiting();
+  await time.sandbox.addFault({ action: 'result', status: 'Pending', path: `*/${paymentId}/captures`, times: 1 });
+  await actions.command('capture', { commandId: 'rest', amount: 5_000 });
+  await pass(MINUTE);
+  expect(await actions.status()).toMatchObject({ status: 'pending', operation: 'capture' });
+  const payment = { payment: paymentId, currency: 'USD' };
+  const answer = await time.holdfast.refund({ payment, ...refund }, { waitFor: '2 seconds' });
+  expect(answer).toMatchObject({ status: 'unknown', amount: 6_500 });
+  expect(answer).not.toHaveProperty('transactionId');
+  await approve();
+});
+
 test('a chargeback is looked into at once, and the refund that waits is refused then', async () => {
   const { actions, paymentId, refund, answer, waits, approve, moved } = await waiting();
   await time.sandbox.dispute(refund.captureId ?? '');
