@@ -39,7 +39,8 @@ describe.skipIf(why !== undefined)('the reference book on PostgreSQL', () => {
     for (let times = 0; times < 20; times += 1) {
       await server.query('DROP TABLE IF EXISTS holdfast_references');
       const one = new PostgresReferenceBook({ url: server.url(), environment: 'test', namespace: 'shop' });
-      await Promise.all(Array.from({ length: 20 }, async (_, at) => await one.claim(`payment-order-${at}`, claim())));
+      const claims = Array.from({ length: 20 }, async (_, at) => await one.claim(`payment-order-${at}`, claim()));
+      for (const answer of await Promise.all(claims)) expect(answer).toEqual({ owner: 'this flow' });
       await one.close();
     }
   });
