@@ -83,7 +83,8 @@ function capsFor({ units }: ActivityDeps, { businessUnit }: { businessUnit?: str
 function asCounted({ units }: ActivityDeps, call: ClassifyAttemptCall): ClassifyAttemptCall {
   const { result, businessUnit = '' } = call;
   if (result.status !== 'declined' || result.saidBy !== 'operator') return call;
-  const retryable = retryableBy(result.category, result.category, false, units?.get(businessUnit)?.declines);
+  const { category, subCategory = category } = result;
+  const retryable = retryableBy(category, subCategory, false, units?.get(businessUnit)?.declines);
   return { ...call, result: { ...result, retryable } };
 }
 

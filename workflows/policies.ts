@@ -124,6 +124,13 @@ export const billing = proxyActivities<Pick<BillingActivities, 'openSubscription
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
 });
 
+/** 2 minutes at most: a command waits for it, and others behind that. */
+export const lookAtAttempt = proxyActivities<Pick<BillingActivities, 'readAttempt'>>({
+  startToCloseTimeout: '45 seconds',
+  scheduleToCloseTimeout: '2 minutes',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
+});
+
 /** 2 minutes at most: no bill is charged meanwhile, and repeating the command refunds nothing twice. */
 export const refunds = proxyActivities<Pick<BillingActivities, 'refundBill'>>({
   startToCloseTimeout: '45 seconds',

@@ -9,7 +9,7 @@ import type { Unknown } from '../contract/outcome.js';
 import type { RiskOutcome } from '../contract/risk.js';
 import type { SubscriptionOutcome } from '../contract/subscription-commands.js';
 import { type Deadlines, DESCRIBE_MS } from './deadlines.js';
-import { ofWorker, SOON_MS, endsWithin, outcomeOfEndedFlow, stateOf } from './ended-flow.js';
+import { answersForAnother, ofWorker, SOON_MS, endsWithin, outcomeOfEndedFlow, stateOf } from './ended-flow.js';
 import { HoldfastError, engineUnavailable, translate } from './errors.js';
 import { type FlowRequest, startOptions } from './start-options.js';
 
@@ -109,11 +109,6 @@ async function ask<Type extends AskableType>(
       if (await endsWithin(client, workflowId, SOON_MS)) return await ended();
     }
   }
-}
-
-function answersForAnother(reference: string, other: string): HoldfastError {
-  const why = `The answer for "${reference}" is that of "${other}": somebody else runs a workflow under this id`;
-  return new HoldfastError('UnexpectedResponse', why);
 }
 
 /**

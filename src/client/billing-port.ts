@@ -2,7 +2,7 @@ import { CancelledFailure, type Client, WorkflowFailedError, WorkflowNotFoundErr
 import { ApplicationFailure } from '@temporalio/common';
 import type { EnginePort, FlowReading, RefundReading } from '../contract/engine-port.js';
 import type { Outcome } from '../contract/messages.js';
-import { FAILURE_TYPES } from '../contract/names.js';
+import { FAILURE_TYPES, referenceOfWorkflowId } from '../contract/names.js';
 import { isSealed, isUndecodable } from '../contract/payload-marks.js';
 import { Deadlines } from './deadlines.js';
 import { HoldfastError } from './errors.js';
@@ -29,8 +29,11 @@ export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' |
         paymentId = typedSearchAttributes.get(keyword('PaymentId'));
         const outcome: unknown = await handle.result();
         // Its id is no secret: whoever has access to Temporal can run a workflow of their own under it.
-        if (isUndecodable(outcome) || isSealed(outcome)) return { state: 'ended', outcome: outcome as Outcome };
-        return { state: 'lost', why: 'its result came in clear, and no worker has written it' };
+        if (isUndecodable(outcome)) return { state: 'ended', outcome: outcome as never };
+        if (!isSealed(outcome)) return { state: 'lost', why: 'its result came in clear, and no worker has written it' };
+        const { reference } = outcome as Outcome;
+        if (reference === referenceOfWorkflowId(workflowId)) return { state: 'ended', outcome: outcome as Outcome };
+        return { state: 'lost', why: `its result is that of "${reference}"` };
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) return { state: 'absent' };
         const reading = endedWithout(error);

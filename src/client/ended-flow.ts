@@ -33,7 +33,10 @@ export async function outcomeOfEndedFlow(
           `Reference "${reference}" has already been used for another input: ${BEFORE_NEW_REFERENCE}`,
         );
       }
-      return ofWorker((await handle.result()) as FinalOutcome);
+      const outcome = ofWorker((await handle.result()) as FinalOutcome);
+      // A copy of another flow's result is encrypted too, and the memo stands in clear.
+      if (outcome.reference !== reference) throw answersForAnother(reference, outcome.reference);
+      return outcome;
     });
   } catch (error) {
     const failure = translate(error, reference);
@@ -221,6 +224,11 @@ export function decoded<Answer>(answer: Answer): Answer {
     `The flow has answered, but this process can't decode it (${answer.holdfastUndecodable}): ` +
       'give it the same HOLDFAST_ENCRYPTION_KEYS as the worker',
   );
+}
+
+export function answersForAnother(reference: string, other: string): HoldfastError {
+  const why = `The answer for "${reference}" is that of "${other}": somebody else runs a workflow under this id`;
+  return new HoldfastError('UnexpectedResponse', why);
 }
 
 /**

@@ -174,7 +174,7 @@ export interface Resumed {
 /** State of an attempt to bill. `refused`: the flow failed with a typed failure and no money moved. */
 export type AttemptResult =
   /** `saidBy`: by a person's word, and so not counted yet by the table of its business unit. */
-  | (Pick<Declined, 'status' | 'category' | 'retryable' | 'confirmed'> & { saidBy?: 'operator' })
+  | (Pick<Declined, 'status' | 'category' | 'subCategory' | 'retryable' | 'confirmed'> & { saidBy?: 'operator' })
   | { status: 'succeeded' | 'refused' | 'pending' | 'unknown' }
   | Pick<NotExecuted, 'status' | 'braked'>;
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createBillingPort } from '../../src/client/billing-port.js';
 import { countOutgoing } from '../../src/client/count-outgoing.js';
 import { createEnginePort } from '../../src/client/engine-port.js';
+import { referenceOfWorkflowId } from '../../src/contract/names.js';
 import { markSealed } from '../../src/contract/payload-marks.js';
 import { engineWith, ID, type Run } from './engine-with.js';
 
@@ -102,8 +103,12 @@ describe('what somebody else has written in clear in the place of a flow', () =>
       const client = { workflow: { getHandle: () => handle } } as never;
       return await createBillingPort(client).readFlow(ID);
     };
-    expect(await read({ status: 'succeeded', amount: 999 })).toMatchObject({ state: 'lost' });
-    expect(await read(markSealed({ status: 'succeeded' }))).toMatchObject({ state: 'ended' });
+    const result = { status: 'succeeded', amount: 999, reference: referenceOfWorkflowId(ID) };
+    expect(await read(result)).toMatchObject({ state: 'lost', why: expect.stringContaining('in clear') as string });
+    expect(await read(markSealed({ ...result }))).toMatchObject({ state: 'ended' });
+    // A copy of what another flow has ended with.
+    const copied = await read(markSealed({ ...result, reference: 'order-7' }));
+    expect(copied).toMatchObject({ state: 'lost', why: 'its result is that of "order-7"' });
   });
 
   test('counts no refund', async () => {

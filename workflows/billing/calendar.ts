@@ -12,7 +12,7 @@ import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { noteWanted } from '../kit/outbox.js';
 import { inResetRun } from '../kit/start-guard.js';
 import { calendar } from '../policies.js';
-import { type Billing, type OpenPeriod, amountOf } from './state.js';
+import { type Billing, type OpenPeriod, amountOf, isAfterCancel } from './state.js';
 
 /** What is due at `now` (epoch ms), and what comes next. */
 export async function planned(flow: Billing, now = Date.now()): Promise<PlannedBilling> {
@@ -151,4 +151,10 @@ export async function openAhead(flow: Billing): Promise<OpenPeriod | undefined> 
   flow.next = period + 1;
   flow.upcoming = upcoming;
   return flow.open;
+}
+
+/** An outage lasted until the next period, whose bill follows at once: two bills at a time only with `billAll`. */
+export function isOverdue(flow: Billing, open: OpenPeriod, now: number): boolean {
+  const isLast = open.amountIsLate === true || missedPolicyOf(flow) !== 'billAll';
+  return isAfterCancel(flow, open, now) || (now >= open.endsAt && isLast);
 }

@@ -3,7 +3,7 @@ import type { FinalStepOutcome, NotExecuted } from '../../src/contract/outcome.j
 import { cardLimit, declinedTriesAt, SCHEME_CAPS } from '../../src/domain/card-tries.js';
 import { dunningPolicyOf, afterCardChange, attemptRefusal, heldFor } from '../../src/domain/dunning.js';
 import { referenceOf, unknownDays } from './bills.js';
-import { classified } from './calendar.js';
+import { classified, isOverdue } from './calendar.js';
 import type { Attempted, Billing, OpenPeriod } from './state.js';
 import { tellOf } from './tell.js';
 
@@ -71,13 +71,15 @@ function resultOf(attempted: Attempted): AttemptResult {
   if (isUntried(attempted)) return { status: 'notExecuted', braked: true };
   const { outcome } = attempted;
   if (outcome.status !== 'declined') return { status: outcome.status };
-  const { status, category, retryable, confirmed, evidence } = outcome;
+  const { status, category, subCategory, retryable, confirmed, evidence } = outcome;
+  const isSaid = evidence.knownBy === 'operator';
   return {
     status,
     category,
+    ...(isSaid && subCategory !== undefined && { subCategory }),
     retryable,
     confirmed,
-    ...(evidence.knownBy === 'operator' && { saidBy: 'operator' as const }),
+    ...(isSaid && { saidBy: 'operator' as const }),
   };
 }
 
@@ -195,6 +197,8 @@ export function useNewCard(flow: Billing): void {
   const { open } = flow;
   if (open === undefined) return;
   open.state = afterCardChange(open.state);
+  // The next period is due, and two are not tried at the same time.
+  if (open.step.do === 'giveUp' && isOverdue(flow, open, Date.now())) return;
   if (flow.attempting || open.step.do === 'block' || open.step.do === 'nothing') return;
   // What still blocks is a doubt about money, or a fault that a person has to fix and another card can't.
   if (open.state.hold !== undefined) return;

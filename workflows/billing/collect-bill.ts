@@ -5,7 +5,7 @@ import { dunningPolicyOf, givenUpWait, heldFor } from '../../src/domain/dunning.
 import { showMoney } from '../../src/domain/money.js';
 import { attemptToBill } from './attempt-to-bill.js';
 import { daysOf, noteUnbilled, triedOf } from './bills.js';
-import { missedPolicyOf } from './calendar.js';
+import { isOverdue } from './calendar.js';
 import { classifyAttempt, endDoubt, isOtherCard, isUntried, keepToLimit, noteDecline } from './classify-attempt.js';
 import { isStarted } from './is-started.js';
 import { movesFor } from './move-on.js';
@@ -85,12 +85,6 @@ async function untilAmount(flow: Billing, { period }: OpenPeriod, since: number)
   const needsOperator = isLate ? `period ${period} is due and has no amount; give it by setAmount` : undefined;
   show(flow, { status: 'pastDue', waitingFor: 'amount', dueAt: isLate ? null : askAt, needsOperator });
   await commandBefore(flow, isLate ? undefined : askAt, 'Until its amount is given');
-}
-
-/** An outage lasted until the next period, whose bill follows at once: two bills at a time only with `billAll`. */
-function isOverdue(flow: Billing, open: OpenPeriod, now: number): boolean {
-  const isLast = open.amountIsLate === true || missedPolicyOf(flow) !== 'billAll';
-  return isAfterCancel(flow, open, now) || (now >= open.endsAt && isLast);
 }
 
 /** ms by which the step is late because no worker was running; up to an hour counts as 0. */

@@ -211,7 +211,8 @@ export async function settle(
       ? {
           ...common,
           status,
-          category: category ?? seen.declinedFor ?? 'operator',
+          category: category ?? 'operator',
+          ...seen.declinedFor,
           retryable: 'newReference' as const,
           confirmed: true,
         }

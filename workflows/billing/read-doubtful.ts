@@ -1,17 +1,17 @@
 import { ActivityFailure } from '@temporalio/workflow';
 import type { FlowReading } from '../../src/contract/engine-port.js';
 import type { SettleManually } from '../../src/contract/messages.js';
-import { paymentWorkflowId } from '../../src/contract/names.js';
-import type { Evidence, FinalStepOutcome } from '../../src/contract/outcome.js';
+import { FAILURE_TYPES, paymentWorkflowId } from '../../src/contract/names.js';
+import type { Declined, Evidence, FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/records.js';
 import { isFinal } from '../../src/domain/settling.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
-import { billing, read } from '../policies.js';
+import { lookAtAttempt, read } from '../policies.js';
 import { doubtfulOf } from './classify-attempt.js';
 import type { Billing, OpenPeriod, Refusal } from './state.js';
 
-/** `declinedFor`: a category or sub-category. */
-type Doubtful = { succeeded: FinalStepOutcome } | Refusal | { declinedFor?: string };
+type DeclinedFor = Pick<Declined, 'category' | 'subCategory'>;
+type Doubtful = { succeeded: FinalStepOutcome } | Refusal | { declinedFor?: DeclinedFor };
 
 /**
  * Reads the payment in doubt before the bill is tried again at a person's word: what they have seen may be old, and the
@@ -19,28 +19,52 @@ type Doubtful = { succeeded: FinalStepOutcome } | Refusal | { declinedFor?: stri
  */
 export async function readDoubtful(flow: Billing, open: OpenPeriod, { status }: SettleManually): Promise<Doubtful> {
   const reference = doubtfulOf(flow, open);
-  const reading = decodedOrRetry(await billing.readAttempt(paymentWorkflowId(reference)));
+  let reading: FlowReading;
+  try {
+    reading = decodedOrRetry(await lookAtAttempt.readAttempt(paymentWorkflowId(reference)));
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    return {
+      refusal: `payment ${reference} could not be looked up (${error.cause?.message ?? error.message}); send this again`,
+      type: FAILURE_TYPES.providerUnavailable,
+    };
+  }
   if (reading.state === 'open')
     return { refusal: `payment ${reference} is under way again; once it has ended, send this again` };
-  if (reading.state === 'ended' && reading.outcome.status === 'succeeded') return { succeeded: reading.outcome };
+  const { outcome } = reading.state === 'ended' ? reading : {};
+  if (outcome?.status === 'succeeded') return { succeeded: outcome };
+  if (outcome?.status === 'declined' && outcome.confirmed) {
+    const { category } = outcome;
+    if (status === 'notExecuted') return { refusal: `payment ${reference} has ended declined (${category})` };
+    return { declinedFor: outcome };
+  }
   const { paymentId, transactionId: followed } = idsOf(reading);
   if (paymentId === undefined) return {};
-  const record = await readCharge(flow, paymentId, followed);
+  const record = await readCharge(flow, { reference, paymentId, transactionId: followed });
   if (record === undefined) return {};
   const { transactionId, amount = open.amount } = record;
   if (record.status === 'Succeed') {
     const of = { reference, amount, currency: flow.input.currency, paymentId, transactionId };
     return { succeeded: { ...of, status: 'succeeded', evidence: evidenceOf(open, record) } };
   }
-  if (status === 'notExecuted' && (record.status === 'Pending' || isFinal(record)))
-    return { refusal: `the payment service says ${record.status} for transaction ${transactionId}` };
-  const category = isFinal(record) ? (record.subCategory ?? record.category) : undefined;
-  return category === undefined ? {} : { declinedFor: category };
+  const said = `the payment service says ${record.status} for transaction ${transactionId}`;
+  // It may still take the money, after the next try has.
+  if (record.status === 'Pending') return { refusal: `${said}; once it has ended, send this again` };
+  if (!isFinal(record)) return {};
+  if (status === 'notExecuted') return { refusal: said };
+  const { category, subCategory } = record;
+  if (category === undefined) return {};
+  return { declinedFor: { category, ...(subCategory !== undefined && { subCategory }) } };
 }
 
 interface Ids {
   paymentId?: string | undefined;
   transactionId?: string | undefined;
+}
+
+interface Looked extends Ids {
+  reference: string;
+  paymentId: string;
 }
 
 function idsOf(reading: FlowReading): Ids {
@@ -51,14 +75,17 @@ function idsOf(reading: FlowReading): Ids {
 /** The charge of the payment, one that has succeeded before all others; undefined if none can be read. */
 async function readCharge(
   { input }: Billing,
-  paymentId: string,
-  transactionId: string | undefined,
+  { reference, paymentId, transactionId }: Looked,
 ): Promise<TransactionRecord | undefined> {
   const { businessUnit, currency } = input;
   const call = { businessUnit, paymentId, currency };
   try {
     if (transactionId !== undefined) return decodedOrRetry(await read.getCharge({ ...call, transactionId }));
-    const charges = decodedOrRetry(await read.listCharges(call));
+    const all = decodedOrRetry(await read.listCharges(call));
+    // The id of the payment stands in clear: what is there under the key of another flow is another bill's.
+    const isOurs = ({ holdfastKey }: TransactionRecord): boolean =>
+      holdfastKey?.startsWith(`${paymentWorkflowId(reference)}:`) !== false;
+    const charges = all.filter(isOurs);
     return charges.find(({ status }) => status === 'Succeed') ?? charges.at(-1);
   } catch (error) {
     if (error instanceof ActivityFailure) return undefined;

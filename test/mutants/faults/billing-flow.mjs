@@ -94,7 +94,7 @@ export const BILLING_FLOW_FAULTS = [
     name: 'overdue-retry-beside-the-next-bill',
     rule: 'billing',
     promise: 'A retry that an outage has made late does not leave beside the bill of the next period.',
-    file: 'workflows/billing/collect-bill.ts',
+    file: 'workflows/billing/calendar.ts',
     from: '(now >= open.endsAt && isLast)',
     to: '(now >= open.endsAt + 86_400_000 && isLast)',
     tests: ['test/simulation/rules/billing.test.ts'],

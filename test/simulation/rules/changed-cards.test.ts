@@ -14,13 +14,14 @@ const begin = async (faults: WeeklyArguments[1]) => await beginWeekly(time, FOUR
 
 describe('what a person says of a payment in doubt is about the card that it was tried with', () => {
   test.each(['unconfirmed', 'lost'])('another one is tried at once: %s', async (doubt) => {
-    const { flow, input, reach, tried } = await begin({
+    const { flow, input, reach, tried, complete } = await begin({
       '1.1': doubt === 'lost' ? { status: 'Pending' } : UNCONFIRMED,
     });
     await reach(0, 13);
     if (doubt === 'lost') {
       await time.client.workflow.getHandle(`payment-${flow.reference}.1.1`).terminate('by accident');
       await time.passUntil((await time.now()) + HOUR);
+      await complete('1.1', { status: 'Failed', category: 'payment_method_declined', subCategory: 'lost_stolen_card' });
     }
     expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'operator' });
     const token = await anotherCard(time, input.customerId);
@@ -28,6 +29,19 @@ describe('what a person says of a payment in doubt is about the card that it was
     await flow.command('settleManually', STOLEN);
     expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1, card: { token } });
     expect((await tried()).at(-1)).toBe('1.2 day 0 Succeed 6000 EUR');
+  });
+
+  test('another one is not charged for it beside the period that is due by then', async () => {
+    const context = await beginWeekly(time, { periods: 2 }, { '1.1': { status: 'Pending' } });
+    const { flow, input, reach, tried, complete } = context;
+    await reach(0, 13);
+    await time.client.workflow.getHandle(`payment-${flow.reference}.1.1`).terminate('by accident');
+    await reach(8);
+    await complete('1.1', { status: 'Failed', category: 'payment_method_declined' });
+    await flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
+    await flow.command('settleManually', STOLEN);
+    expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1, unpaidPeriods: 1 });
+    expect((await tried()).map((one) => one.split(' ')[0])).toEqual(['1.1', '2.1']);
   });
 
   test('another one is tried at once after a try of it that a brake has stopped', async () => {

@@ -32,9 +32,9 @@ describe('what a person says of a payment in doubt is not believed against what 
     expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR']);
   });
 
-  test('by the service, where the payment still pends: notExecuted', async () => {
+  test.each([DECLINED, NOT_EXECUTED])('by the service, where the payment still pends: $status', async (said) => {
     const { flow, complete } = await lost();
-    await expect(flow.command('settleManually', NOT_EXECUTED)).rejects.toMatchObject(
+    await expect(flow.command('settleManually', said)).rejects.toMatchObject(
       failsWith('StateConflict', 'the payment service says Pending'),
     );
     expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'operator' });
@@ -43,11 +43,15 @@ describe('what a person says of a payment in doubt is not believed against what 
     await flow.ended();
   });
 
-  test('by the service, which names a card that was declined for good', async () => {
+  const soft = { ...DECLINED, category: 'payment_method_declined' };
+  test.each([
+    ['lost_stolen_card', 'payment_method_declined', DECLINED],
+    ['lost_stolen_card', 'payment_method_declined', soft],
+    ['a_word_of_its_own', 'payment_method_error', DECLINED],
+  ])('by the service, which names a card that was declined for good: %s of %s', async (subCategory, category, said) => {
     const { flow, tried, complete } = await lost();
-    const stolen = { status: 'Failed', category: 'payment_method_declined', subCategory: 'lost_stolen_card' } as const;
-    await complete('1.1', stolen);
-    await flow.command('settleManually', DECLINED);
+    await complete('1.1', { status: 'Failed', category, subCategory });
+    await flow.command('settleManually', said);
     await flow.worksOn();
     expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'card' });
     expect(await tried()).toHaveLength(1);
@@ -71,7 +75,8 @@ describe('what a person says of a payment in doubt is not believed against what 
   });
 
   test('but it is where the service does not answer', async () => {
-    const { flow, tried } = await lost();
+    const { flow, tried, complete } = await lost();
+    await complete('1.1', { status: 'Failed', category: 'payment_method_declined' });
     await time.sandbox.addFault({ ...answers(503, 'GET', '*/charges'), times: 3 });
     await flow.command('settleManually', NOT_EXECUTED);
     expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
