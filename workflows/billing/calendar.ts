@@ -27,7 +27,7 @@ export function nextDueAfter({ upcoming }: Billing, now: number): number | undef
 }
 
 /** Each metered period has an amount of its own, and none is lost because one before it has waited or is past due. */
-export function missedPolicyOf({ input }: Pick<Billing, 'input'>): MissedPeriods {
+function missedPolicyOf({ input }: Pick<Billing, 'input'>): MissedPeriods {
   return input.missedPeriods ?? (input.metered === true ? 'billAll' : MISSED_PERIODS_DEFAULT);
 }
 
