@@ -224,7 +224,8 @@ class Bulkhead {
     clearTimeout(this.#telling);
     // Without a further call nobody would be told that there are none any more. A timer may fire a moment before its time,
     // and then still sees the last call: without another one the gauge would say for ever that the circuit is open.
-    if (this.#wasOpen) this.#telling = setTimeout(() => this.#tellOfCircuit(), VIEW_MS).unref();
+    if (this.#wasOpen && this.#circuit.isSeen(this.options.now()))
+      this.#telling = setTimeout(() => this.#tellOfCircuit(), VIEW_MS).unref();
   }
 
   #tellWhatChanged(): void {

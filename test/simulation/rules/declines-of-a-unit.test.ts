@@ -5,6 +5,7 @@ import { CARDS } from '../../support/charges.js';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import type { SimulatedWorker } from '../worker/worker.js';
 import {
+  answers,
   beginFlow,
   declined as declinedBy,
   failsWith,
@@ -111,6 +112,8 @@ describe('what a person says of a payment whose flow was terminated', () => {
     await subscription.reach(0);
     await time.client.workflow.getHandle(`payment-${subscription.flow.reference}.1.1`).terminate('by accident');
     await subscription.flow.worksOn();
+    // Else what the service says counts.
+    await time.sandbox.addFault({ ...answers(503, 'GET', '*/charges'), times: 3 });
     return subscription;
   };
   const said = { ...OPERATOR, status: 'declined' } as const;
