@@ -223,9 +223,8 @@ class Bulkhead {
     this.#tellWhatChanged();
     clearTimeout(this.#telling);
     // Without a further call nobody would be told that there are none any more. A timer may fire a moment before its time,
-    // and then still sees the last call: without another one the gauge would say for ever that the circuit is open.
-    if (this.#wasOpen && this.#circuit.isSeen(this.options.now()))
-      this.#telling = setTimeout(() => this.#tellOfCircuit(), VIEW_MS).unref();
+    // and would still see the last call.
+    if (this.#wasOpen) this.#telling = setTimeout(() => this.#tellWhatChanged(), VIEW_MS + 1_000).unref();
   }
 
   #tellWhatChanged(): void {
