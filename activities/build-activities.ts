@@ -2,7 +2,7 @@ import { activityInfo, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { UnitCall } from '../src/contract/activity-calls.js';
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
-import { isSealed, isUndecodable } from '../src/contract/payload-marks.js';
+import { isInClear, isUndecodable } from '../src/contract/payload-marks.js';
 import type { ActivityDeps } from './read-call.js';
 import { noEarlierLeft, NOTHING_PROVEN } from './send-call.js';
 
@@ -59,7 +59,7 @@ export function requireDecoded(call: unknown): void {
  * text of their own signed, or encrypted and sent on. A call with an id alone only looks something up.
  */
 function requireSealed(call: unknown): void {
-  if (typeof call !== 'object' || call === null || isSealed(call)) return;
+  if (!isInClear(call)) return;
   const why =
     'Nothing was done: workers execute only calls that are encrypted under our keys, and this one came in clear';
   throw ApplicationFailure.nonRetryable(why, FAILURE_TYPES.invalidInput);

@@ -6,7 +6,7 @@ import {
   QueryNotRegisteredError,
 } from '@temporalio/client';
 import { parkedEventWorkflowId } from '../contract/names.js';
-import { isSealed, isUndecodable } from '../contract/payload-marks.js';
+import { isInClear, isUndecodable } from '../contract/payload-marks.js';
 import type { Engine } from './engine.js';
 import { CommandError, messageOf } from './errors.js';
 import { hashesOfEventId, hashesThatBegin, paymentOfEventId } from './events.js';
@@ -99,7 +99,7 @@ export async function askFlow<Answer>(
   try {
     const handle = client.workflow.getHandle(run.workflowId, run.runId);
     const answer = await client.withDeadline(Date.now() + waitMs, () => handle.query<Answer>(query));
-    if (typeof answer === 'object' && answer !== null && !isSealed(answer))
+    if (isInClear(answer))
       return { silence: 'its answer came in clear, and no worker gives one so: somebody else runs this workflow' };
     if (!isUndecodable(answer)) return { answer };
     return {

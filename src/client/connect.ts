@@ -1,7 +1,7 @@
 import { Client, type Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { isSealed } from '../contract/payload-marks.js';
-import { createDataConverter, decodePayload } from '../security/data-converter.js';
+import { createDataConverter, decodePayload, encodePayload } from '../security/data-converter.js';
 import { parseKeyRing } from '../security/key-ring.js';
 import { type Environment, environmentNamed, otherEnvironment } from './environment-mark.js';
 import { type EngineAddress, engineSettings, followingConnection } from './engine-connection.js';
@@ -59,10 +59,8 @@ export async function connectHoldfast(options: ConnectOptions = {}): Promise<Hol
 
 /** Answers count only encrypted: with another converter each would be refused after its flow had begun. */
 async function requireMarks({ options: { loadedDataConverter } }: Client): Promise<void> {
-  const { payloadConverter, payloadCodecs } = loadedDataConverter;
-  let payloads = [payloadConverter.toPayload({}, undefined as never)];
-  for (const codec of payloadCodecs) payloads = await codec.encode(payloads, undefined as never);
-  if (isSealed(await decodePayload(loadedDataConverter, payloads[0]))) return;
+  const payload = await encodePayload(loadedDataConverter, {});
+  if (isSealed(await decodePayload(loadedDataConverter, payload))) return;
   const fault =
     'dataConverter: what it decodes is not marked as encrypted, so that no answer could be believed; give encryptionKeys, ' +
     'or the dataConverter that createHoldfastWorkers returns';

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { LoadedDataConverter, Payload } from '@temporalio/common';
 import type { FinalOutcome } from '../contract/messages.js';
 import { BEFORE_NEW_REFERENCE, MEMO_KEYS } from '../contract/names.js';
-import { isSealed, isUndecodable, whyUndecodable } from '../contract/payload-marks.js';
+import { isInClear, isSealed, isUndecodable, whyUndecodable } from '../contract/payload-marks.js';
 import type { PaymentRecord } from '../contract/records.js';
 import { decodePayload } from '../security/data-converter.js';
 import { HoldfastError, engineUnavailable, translate } from './errors.js';
@@ -237,7 +237,7 @@ export function answersForAnother(reference: string, other: string): HoldfastErr
  * @throws HoldfastError `UnexpectedResponse` when it came in clear, or as {@link decoded}
  */
 export function ofWorker<Answer>(answer: Answer): Answer {
-  if (typeof answer !== 'object' || answer === null || isSealed(answer)) return decoded(answer);
+  if (!isInClear(answer)) return decoded(answer);
   throw new HoldfastError(
     'UnexpectedResponse',
     'An answer came in clear, and no worker gives one so: somebody else runs a workflow under this id. Believe nothing ' +

@@ -1,18 +1,11 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import {
-  type LoadedDataConverter,
-  type Payload,
-  defineSearchAttributeKey,
-  SearchAttributeType,
-  type SearchAttributePair,
-} from '@temporalio/common';
+import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
 import type { DisputedPayment, EventSink } from '../contract/engine-port.js';
 import { uuidSchema } from '../contract/fields.js';
 import { FLOWS } from '../contract/flows.js';
-import type { TransactionEvent } from '../contract/messages.js';
 import { SIGNAL_NAMES, MEMO_KEYS, cutAttribute, paymentActionsWorkflowId } from '../contract/names.js';
 import { needsPerson, type ParkedEventInput, type ParkReason } from '../contract/parked-event.js';
-import { createDataConverter } from '../security/data-converter.js';
+import { createDataConverter, encodePayload } from '../security/data-converter.js';
 import { parseKeyRing } from '../security/key-ring.js';
 import { lazyClient } from './connect.js';
 import { type Environment, environmentNamed, otherEnvironment } from './environment-mark.js';
@@ -68,7 +61,8 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
   };
   return {
     async deliver(workflowId, event) {
-      const payload = await encode(loadedDataConverter, event, namespace, workflowId);
+      // The same context as that of the SDK's own signals, because a codec may bind a payload to its workflow.
+      const payload = await encodePayload(loadedDataConverter, event, { type: 'workflow', namespace, workflowId });
       try {
         await within(() =>
           client.workflowService.signalWorkflowExecution({
@@ -109,21 +103,6 @@ async function flowOfPayment(client: Client, paymentId: string): Promise<string 
   return uuidSchema.safeParse(paymentId).success
     ? await findFlowOfPayment(client, paymentId, /^(?:payment|risk)-/)
     : undefined;
-}
-
-/** Uses the same context as the SDK's own signals, because a codec may bind a payload to its workflow. */
-async function encode(
-  converter: LoadedDataConverter,
-  value: TransactionEvent,
-  namespace: string,
-  workflowId: string,
-): Promise<Payload> {
-  const context = { type: 'workflow', namespace, workflowId } as const;
-  let payloads = [converter.payloadConverter.toPayload(value, context)];
-  for (const codec of converter.payloadCodecs) payloads = await codec.encode(payloads, context);
-  const [payload] = payloads;
-  if (payload === undefined) throw new Error('a payload codec returned nothing for an event');
-  return payload;
 }
 
 export interface ConnectSinkOptions extends EventSinkOptions {

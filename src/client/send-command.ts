@@ -8,7 +8,7 @@ import {
 } from '@temporalio/client';
 import { isCurrency } from '../contract/currencies.js';
 import { uuidSchema } from '../contract/fields.js';
-import type { FlowStatus } from '../contract/messages.js';
+import { type FlowStatus, OPERATION_OF_COMMAND } from '../contract/messages.js';
 import {
   ALREADY_ENDED,
   paymentActionsWorkflowId,
@@ -239,9 +239,8 @@ async function present(
     client.workflow.getHandle(workflowId).query<FlowStatus>(QUERY_NAMES.status),
   );
   const { reference, currency, waitingFor, paymentId, transactionId, operation, queued = [] } = ofWorker(status);
-  const kind = name === 'reauthorize' ? 'authorization' : name;
   // It waits behind another command, for an approval, or for the end of the operation that it voids.
-  const isOther = operation !== kind || queued.includes(request.commandId ?? '');
+  const isOther = operation !== OPERATION_OF_COMMAND[name] || queued.includes(request.commandId ?? '');
   const { amount: asked = status.amount } = request;
   return {
     status: status.status === 'pending' && !isOther ? 'pending' : 'unknown',

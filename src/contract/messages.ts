@@ -104,6 +104,14 @@ export interface FlowStatus {
   subscription?: SubscriptionView;
 }
 
+/** Kind of the operation that a command asks for: `operation` of the status while it is under way. */
+export const OPERATION_OF_COMMAND: Readonly<Record<string, TransactionKind | undefined>> = {
+  capture: 'capture',
+  void: 'void',
+  refund: 'refund',
+  reauthorize: 'authorization',
+};
+
 /** Records an event that carries a trace. A type instead of an interface: the SDK requires index signatures. */
 export type EventSinks = {
   events: { received(event: Pick<TransactionEvent, 'hash' | 'eventType' | 'traceparent'>): void };

@@ -91,6 +91,11 @@ export function isSealed(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Reflect.get(value, SEALED) === true;
 }
 
+/** True if a decoded value can have the mark of {@link isSealed} and lacks it: a text or a number says neither. */
+export function isInClear(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !isSealed(value);
+}
+
 /** Message text for people. */
 export const IN_CLEAR =
   'came in clear, and the workers refuse that (HOLDFAST_PLAIN_PAYLOADS): send it by our client, or by the CLI with the codec server';

@@ -57,3 +57,20 @@ export async function decodePayload(
   const [clear] = payloads;
   return clear === undefined ? undefined : converter.payloadConverter.fromPayload(clear, context);
 }
+
+/**
+ * The payload of a value, for calls that the SDK's client does not make; see {@link decodePayload}.
+ * @throws Error where a codec returns nothing
+ */
+export async function encodePayload(
+  { payloadConverter, payloadCodecs }: LoadedDataConverter,
+  value: unknown,
+  context?: SerializationContext,
+): Promise<Payload> {
+  // The converter wants a context, and ours reads none.
+  let payloads = [payloadConverter.toPayload(value, context as SerializationContext)];
+  for (const codec of payloadCodecs) payloads = await codec.encode(payloads, context as SerializationContext);
+  const [payload] = payloads;
+  if (payload === undefined) throw new Error('a payload codec returned nothing');
+  return payload;
+}

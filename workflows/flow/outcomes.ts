@@ -1,6 +1,6 @@
 import { shownDispute } from '../../src/contract/disputes.js';
 import { idempotencyKey, canonical } from '../../src/contract/idempotency.js';
-import type { FlowStatus, Outcome } from '../../src/contract/messages.js';
+import { type FlowStatus, OPERATION_OF_COMMAND, type Outcome } from '../../src/contract/messages.js';
 import type { Declined, Evidence, FinalStepOutcome, NotExecuted, Retryable } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/records.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
@@ -152,11 +152,9 @@ export function presentOutcome(state: FlowState, command?: Command): Outcome {
 /** The command waits behind another one, for an approval, or for the end of the operation that it voids. */
 function isUnderWay(state: FlowState, command: Command): boolean {
   if (state.queue.some((waiting) => waiting === command)) return false;
-  const kind = command.name === 'reauthorize' ? 'authorization' : command.name;
-  return MONEY_COMMANDS.has(command.name) ? state.kind === kind : true;
+  const kind = OPERATION_OF_COMMAND[command.name];
+  return kind === undefined || state.kind === kind;
 }
-
-const MONEY_COMMANDS: ReadonlySet<Command['name']> = new Set(['capture', 'void', 'refund', 'reauthorize']);
 
 /** Of a command that is under way its own, and of one that waits what it asks for. */
 function amountOf(state: FlowState, { request }: Command, isOther: boolean): number {

@@ -1,7 +1,7 @@
 import { inWorkflowContext } from '@temporalio/workflow';
 import {
+  isInClear,
   isReadableElsewhere,
-  isSealed,
   isUndecodable,
   whyUndecodable,
   type Undecodable,
@@ -25,7 +25,7 @@ export function readableOrRetry<Value>(value: Value, what: string): Value {
  * to Temporal can complete an activity. It holds the flow too, until a person resets it to before that.
  */
 export function decodedOrRetry<Result>(result: Result): Result {
-  if (typeof result === 'object' && result !== null && !isSealed(result))
+  if (isInClear(result))
     throw new Error("An activity's result came in clear, and no worker has written it: reset the flow to before it");
   if (!isUndecodable(result)) return result;
   throw lackingKey("an activity's result", result);

@@ -77,7 +77,7 @@ export const NOTIFICATION_FAULTS = [
     rule: 'notifications',
     promise: 'No activity signs, sends or passes on what came in clear.',
     file: 'activities/build-activities.ts',
-    from: "if (typeof call !== 'object' || call === null || isSealed(call)) return;",
+    from: 'if (!isInClear(call)) return;',
     to: 'if (call !== 17) return;',
     tests: ['test/activities/one-row-for-an-operation.test.ts', 'test/activities/notifications.test.ts'],
   },

@@ -258,8 +258,8 @@ export const VOID_FAULTS = [
     rule: 'commands',
     promise: 'A command that waits behind another is not answered as if it were that one.',
     file: 'src/client/send-command.ts',
-    from: "const isOther = operation !== kind || queued.includes(request.commandId ?? '');",
-    to: "const isOther = operation !== kind || queued.includes(' ');",
+    from: "operation !== OPERATION_OF_COMMAND[name] || queued.includes(request.commandId ?? '');",
+    to: "operation !== OPERATION_OF_COMMAND[name] || queued.includes(' ');",
     tests: ['test/simulation/rules/refunds.test.ts'],
   },
   {

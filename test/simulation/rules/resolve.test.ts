@@ -11,6 +11,14 @@ async function resolving(ids: { transactionId?: string } = {}) {
   return { transactionId, handle, status: () => time.holdfast.status({ transactionId }) };
 }
 
+/** The same, where the service has not answered for a day. */
+async function unreadForADay() {
+  const away = await time.sandbox.addFault(answers(503, 'GET', '*/charges/*'));
+  const flow = await resolving();
+  await time.passUntil((await time.now()) + DAY + HOUR);
+  return { ...flow, comesBack: async () => await time.sandbox.removeFault(away.id) };
+}
+
 test('a charge that can not be read yet is unknown, and never said to pend', async () => {
   const away = await time.sandbox.addFault(answers(503, 'GET', '*/charges/*'));
   const { handle, status } = await resolving();
@@ -31,43 +39,35 @@ test('a charge that the service does not know fails as not found, and not at the
 });
 
 test('what the service says by now wins over a person who has seen what it said before', async () => {
-  const away = await time.sandbox.addFault(answers(503, 'GET', '*/charges/*'));
-  const { handle, transactionId } = await resolving();
-  await time.passUntil((await time.now()) + DAY + HOUR);
-  await time.sandbox.removeFault(away.id);
+  const { handle, transactionId, comesBack } = await unreadForADay();
+  await comesBack();
   const settled = time.holdfast.settleManually({ transactionId }, { ...OPERATOR, status: 'notExecuted' });
   await expect(settled).rejects.toMatchObject({ type: 'StateConflict', message: expect.stringContaining('Succeed') });
   expect(await handle.result()).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'poll' } });
 });
 
 test('a person who agrees with it is answered with what it says', async () => {
-  const away = await time.sandbox.addFault(answers(503, 'GET', '*/charges/*'));
-  const { handle, transactionId } = await resolving();
-  await time.passUntil((await time.now()) + DAY + HOUR);
-  await time.sandbox.removeFault(away.id);
+  const { handle, transactionId, comesBack } = await unreadForADay();
+  await comesBack();
   const settled = time.holdfast.settleManually({ transactionId }, { ...OPERATOR, status: 'succeeded' });
   expect(await settled).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'poll' } });
   expect(await handle.result()).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'poll' } });
 });
 
 test('nobody settles another transaction than the one that is followed', async () => {
-  const away = await time.sandbox.addFault(answers(503, 'GET', '*/charges/*'));
-  const { handle, transactionId } = await resolving();
-  await time.passUntil((await time.now()) + DAY + HOUR);
+  const { handle, transactionId, comesBack } = await unreadForADay();
   const other = { ...OPERATOR, status: 'succeeded', transactionId: '22222222-2222-4222-8222-222222222222' } as const;
   await expect(time.holdfast.settleManually({ transactionId }, other)).rejects.toMatchObject({
     message: expect.stringContaining(`the charge that is followed is transaction ${transactionId}`),
   });
-  await time.sandbox.removeFault(away.id);
+  await comesBack();
   expect(await handle.result()).toMatchObject({ status: 'succeeded' });
 });
 
 test('an operator can end what can not be read', async () => {
-  const away = await time.sandbox.addFault(answers(503, 'GET', '*/charges/*'));
-  const { handle, status, transactionId } = await resolving();
-  await time.passUntil((await time.now()) + DAY + HOUR);
+  const { handle, status, transactionId, comesBack } = await unreadForADay();
   expect(await status()).toMatchObject({ status: 'unknown', needsOperator: true });
   await time.holdfast.settleManually({ transactionId }, { ...OPERATOR, status: 'notExecuted' });
   expect(await handle.result()).toMatchObject({ status: 'notExecuted', evidence: { knownBy: 'operator' } });
-  await time.sandbox.removeFault(away.id);
+  await comesBack();
 });
