@@ -7,7 +7,12 @@ import { FAILURE_TYPES, paymentActionsWorkflowId, WIRE_DETAILS } from '../src/co
 import type { TransactionEvent } from '../src/contract/messages.js';
 import type { EventDelivery } from '../src/contract/parked-event.js';
 import { IN_CLEAR, isUndecodable } from '../src/contract/payload-marks.js';
-import type { ActionRecord, PaymentActionsResult, PaymentCreator } from '../src/contract/payment-actions.js';
+import type {
+  ActionRecord,
+  EarlierActions,
+  PaymentActionsResult,
+  PaymentCreator,
+} from '../src/contract/payment-actions.js';
 import type { PaymentRecord, SentBefore } from '../src/contract/records.js';
 import { classifyLateEvent, ownerFrom, routeEvent, type RoutePorts } from '../src/domain/event-routes.js';
 import { madeByFlow } from '../src/domain/ownership.js';
@@ -73,10 +78,19 @@ export async function findEarlierResult({ engine }: ActivityDeps): Promise<Earli
  * Returns what an earlier run did to the payment: repeated commands get their answers from it.
  * @throws Error (retried) until a worker with the result's codec key executes it
  */
-export async function findEarlierActions({ engine }: ActivityDeps): Promise<PaymentActionsResult | undefined> {
+export async function findEarlierActions(deps: ActivityDeps, creator?: string): Promise<EarlierActions> {
   const { workflowExecution } = activityInfo();
-  if (workflowExecution === undefined) return undefined;
-  const { workflowId, runId } = workflowExecution;
+  const result = workflowExecution && (await earlierResult(deps, workflowExecution));
+  return {
+    ...(result !== undefined && { result }),
+    ...(creator !== undefined && { creator: await findCreator(deps, creator) }),
+  };
+}
+
+async function earlierResult(
+  { engine }: ActivityDeps,
+  { workflowId, runId }: { workflowId: string; runId: string },
+): Promise<PaymentActionsResult | undefined> {
   const { result, ofLatestRun } = await engine.latestResult(workflowId, runId);
   requireReadable(result, 'The result');
   const earlier = result as PaymentActionsResult | undefined;

@@ -23,7 +23,7 @@ import {
 import { countOutgoing } from './outgoing.js';
 import { type ActivityDeps, beating } from './read-call.js';
 import { tellingFailures } from './notifies.js';
-import { createPayment, getPayment } from './payments.js';
+import { createPayment, getPayment, getPaymentAndTransactions } from './payments.js';
 import { TRANSACTIONS } from './transaction-table.js';
 import { transactionRows } from './transactions.js';
 
@@ -33,6 +33,7 @@ export type { ActivityDeps, Restored, UnitTerms } from './read-call.js';
 const TABLE: ActivityTable<ActivityDeps, PaymentActivities> = {
   createPayment,
   getPayment,
+  getPaymentAndTransactions,
   ...transactionRows(TRANSACTIONS),
 
   createCustomer,

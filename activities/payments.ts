@@ -2,9 +2,14 @@ import { notifyFaults } from './notifications.js';
 import { notifiesOf } from './notifies.js';
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { CreatePaymentCall, PaymentCall } from '../src/contract/activity-calls.js';
+import type { CreatePaymentCall, PaymentAndTransactionsCall, PaymentCall } from '../src/contract/activity-calls.js';
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
-import type { PaymentRecord } from '../src/contract/records.js';
+import {
+  LISTED_KINDS,
+  type ListedKind,
+  type PaymentAndTransactions,
+  type PaymentRecord,
+} from '../src/contract/records.js';
 import { longestDeadline } from '../src/domain/hold.js';
 import { createUntil, mayBeLost, paymentOfStatement, whySentBefore } from './after-restore.js';
 import { refusePaymentIfBraked } from './brakes.js';
@@ -13,6 +18,8 @@ import { type ActivityDeps, whyNoCards, readCall } from './read-call.js';
 import { paymentRecord, readPaymentRecord } from './records.js';
 import { withReferenceClaimed } from './reference-book.js';
 import { noEarlierLeft, provenFirstTry, sendKeyedPost } from './send-call.js';
+import { TRANSACTIONS } from './transaction-table.js';
+import { listTransactions } from './transactions.js';
 
 /**
  * `POST /payments`. It moves no money, but after a reset or a restore an expired key would create a second payment, which
@@ -88,6 +95,32 @@ export async function getPayment(deps: ActivityDeps, call: PaymentCall): Promise
     ...limitsOutgoingOf(deps, businessUnit),
     ...(unit?.voidAfterPartialCapture === true && { voidAfterPartialCapture: true as const }),
   };
+}
+
+const ROWS = {
+  authorization: TRANSACTIONS.Authorization,
+  charge: TRANSACTIONS.Charge,
+  capture: TRANSACTIONS.Capture,
+  refund: TRANSACTIONS.Refund,
+  void: TRANSACTIONS.Void,
+} as const satisfies Record<ListedKind, unknown>;
+
+/**
+ * Reads a payment, and then its lists. A list that fails is left out, whatever the reason: the flow asks for it alone,
+ * and counts the refusal.
+ */
+export async function getPaymentAndTransactions(
+  deps: ActivityDeps,
+  { without, ...call }: PaymentAndTransactionsCall,
+): Promise<PaymentAndTransactions> {
+  const payment = await getPayment(deps, call);
+  const asked = LISTED_KINDS.filter((kind) => !without.includes(kind));
+  const answers = await Promise.allSettled(asked.map((kind) => listTransactions(deps, ROWS[kind], call)));
+  const lists = asked.flatMap((kind, at) => {
+    const answer = answers[at];
+    return answer?.status === 'fulfilled' ? [[kind, answer.value] as const] : [];
+  });
+  return { payment, lists: Object.fromEntries(lists) };
 }
 
 /** A flow counts declines by this: it must not read configuration itself. */

@@ -134,7 +134,7 @@ async function markedIfLost(
 }
 
 /** `GET /payments/{payment_id}/...` */
-async function listTransactions(
+export async function listTransactions(
   deps: ActivityDeps,
   row: TransactionRow,
   call: ListTransactionsCall,

@@ -137,9 +137,10 @@ function close(flow: FlowState, notes: Notes): void {
 function showIdle(flow: FlowState): void {
   flow.transactionId = undefined;
   flow.settleable = false;
-  if (flow.status === 'idle') return;
-  enter(flow, { status: 'idle', waitingFor: 'command', needsOperator: flow.lasting ?? null });
-  publish(flow);
+  if (flow.status !== 'idle')
+    enter(flow, { status: 'idle', waitingFor: 'command', needsOperator: flow.lasting ?? null });
+  // A command that waits shows its own state at once, and each write is a billable action.
+  if (flow.queue.length === 0) publish(flow);
 }
 
 function traitsOf(): FlowTraits {

@@ -82,6 +82,14 @@ export const read = proxyActivities<PaymentActivities>({
   priority: { priorityKey: CALL_PRIORITIES.command },
 });
 
+/** As {@link read}, of a payment and then all that belongs to it: two calls of the service after each other. */
+export const readAll = proxyActivities<Pick<PaymentActivities, 'getPaymentAndTransactions'>>({
+  ...reading,
+  startToCloseTimeout: '38 seconds',
+  scheduleToCloseTimeout: '75 seconds',
+  priority: { priorityKey: CALL_PRIORITIES.command },
+});
+
 /** Without its answer a capture or void does not leave, with less than an hour left. */
 export const urgentRead = proxyActivities<PaymentActivities>({
   ...reading,

@@ -2,7 +2,15 @@ import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { commandSequence } from '../contract/idempotency.js';
 import { UPDATE_NAMES } from '../contract/names.js';
-import { type ActionRecord, type ActionsSoFar, KEPT_ACTIONS, PAYMENT_ACTIONS } from '../contract/payment-actions.js';
+import type { PaymentActivities } from '../contract/activities.js';
+import {
+  type ActionRecord,
+  type ActionsSoFar,
+  type EarlierActions,
+  KEPT_ACTIONS,
+  PAYMENT_ACTIONS,
+} from '../contract/payment-actions.js';
+import type { PaymentAndTransactions, TransactionRecord } from '../contract/records.js';
 import { eventsOf, described, latestResult } from './earlier-runs.js';
 import { decode, requireDecoded } from './ended-flow.js';
 
@@ -15,7 +23,8 @@ export interface OpenRun {
 
 const COMMANDS: ReadonlySet<string> = new Set(PAYMENT_ACTIONS);
 const SETTLE: string = UPDATE_NAMES.settleManually;
-const EARLIER_ACTIONS = 'findEarlierActions';
+const EARLIER_ACTIONS: keyof PaymentActivities = 'findEarlierActions';
+const READ_ALL: keyof PaymentActivities = 'getPaymentAndTransactions';
 const CREATES: ReadonlySet<string> = new Set(['createRefund', 'createCapture', 'createVoid']);
 
 /** As the engine's events have it. */
@@ -68,9 +77,10 @@ export async function openRunOf(client: Client, workflowId: string): Promise<Ope
     if (done) {
       const answer = await read(done.result?.payloads?.[0]);
       const name = calls.get(String(done.scheduledEventId)) ?? '';
-      if (name === EARLIER_ACTIONS) noteEarlier(answer);
+      if (name === EARLIER_ACTIONS) noteEarlier((answer as Partial<EarlierActions> | undefined)?.result);
       // Its command may have been answered before, or by a run of before.
-      made.push(...(CREATES.has(name) ? idOf(answer) : idsUnderKey(workflowId, answer)));
+      const found = name === READ_ALL ? transactionsOf(answer) : answer;
+      made.push(...(CREATES.has(name) ? idOf(answer) : idsUnderKey(workflowId, found)));
     }
     for (const { payloads } of Object.values(event.markerRecordedEventAttributes?.details ?? {}))
       for (const payload of payloads ?? [])
@@ -122,6 +132,11 @@ function idsUnderKey(workflowId: string, answer: unknown): string[] {
   const records = (Array.isArray(answer) ? answer : [answer]) as { holdfastKey?: unknown }[];
   const isOurs = (key: unknown): boolean => typeof key === 'string' && key.startsWith(`${workflowId}:`);
   return records.filter((record) => isOurs(record?.holdfastKey)).flatMap(idOf);
+}
+
+function transactionsOf(answer: unknown): TransactionRecord[] {
+  const { lists = {} } = (answer ?? {}) as Partial<PaymentAndTransactions>;
+  return Object.values(lists).flat();
 }
 
 function actionsOf(value: unknown): ActionRecord[] {

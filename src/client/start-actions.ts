@@ -4,7 +4,7 @@ import { FLOWS } from '../contract/flows.js';
 import { MEMO_KEYS, paymentActionsWorkflowId, SIGNAL_NAMES, WORKFLOW_TYPES } from '../contract/names.js';
 import type { PaymentActionsInput } from '../contract/payment-actions.js';
 import { NO_RUN } from './earlier-runs.js';
-import { keyword, startMemo } from './start-options.js';
+import { keyword, startAttributes, startMemo } from './start-options.js';
 import { isOpen } from './is-open.js';
 
 /** The latest run under a workflow id. Call it within a deadline. */
@@ -39,10 +39,8 @@ export function actionsStart(input: PaymentActionsInput, latestRun = NO_RUN) {
       [MEMO_KEYS.takesOver]: latestRun,
     },
     typedSearchAttributes: [
-      { key: keyword('PaymentStatus'), value: 'started' },
+      ...startAttributes({ amount: 0, currency, businessUnit }),
       { key: keyword('PaymentId'), value: paymentId },
-      { key: keyword('BusinessUnit'), value: businessUnit },
-      { key: keyword('Currency'), value: currency },
     ],
     staticSummary: `${title} ${paymentId}`,
   };

@@ -15,6 +15,7 @@ import type {
   GetTransactionCall,
   KeyedCall,
   ListTransactionsCall,
+  PaymentAndTransactionsCall,
   PaymentCall,
   PaymentMethodCall,
   StorePaymentMethodCall,
@@ -23,9 +24,10 @@ import type {
 } from './activity-calls.js';
 import type { OutgoingAnswer, OutgoingCall } from './outgoing.js';
 import type { EventDelivery } from './parked-event.js';
-import type { PaymentActionsResult, PaymentCreator } from './payment-actions.js';
+import type { EarlierActions, PaymentCreator } from './payment-actions.js';
 import type {
   CustomerRecord,
+  PaymentAndTransactions,
   PaymentMethodRecord,
   PaymentRecord,
   RiskAnalysisRecord,
@@ -42,6 +44,8 @@ import type {
 export interface PaymentActivities extends TransactionActivities, EngineLookUps {
   createPayment(call: CreatePaymentCall): Promise<PaymentRecord>;
   getPayment(call: PaymentCall): Promise<PaymentRecord>;
+  /** The payment first, and then its lists: what they leave out is at least as new as its state. */
+  getPaymentAndTransactions(call: PaymentAndTransactionsCall): Promise<PaymentAndTransactions>;
 
   createCustomer(call: CreateCustomerCall): Promise<CustomerRecord>;
   getCustomer(call: CustomerCall): Promise<CustomerRecord>;
@@ -89,8 +93,11 @@ export interface EngineLookUps {
   findEarlierPayment(key?: string): Promise<PaymentRecord | undefined>;
   /** When the runs before this one (before a reset) first sent each call of their holds. */
   findSentBefore(): Promise<SentBefore>;
-  /** Result of the latest completed run under this flow's workflow id (`paymentActions`). */
-  findEarlierActions(): Promise<PaymentActionsResult | undefined>;
+  /**
+   * Result of the latest completed run under this flow's workflow id (`paymentActions`), and what {@link findCreator} says
+   * of `creator`, the workflow id of the flow that created the payment, if it is given.
+   */
+  findEarlierActions(creator?: string): Promise<EarlierActions>;
   /** Result of the run from which a reset made this one; undefined if it is no longer kept. */
   findEarlierResult(): Promise<EarlierResult | undefined>;
   /** The flow that created a payment: whether it is open, and which commands it executed. */

@@ -1,6 +1,7 @@
 import type { PaymentDisputed } from './disputes.js';
 import type { TransactionEvent } from './messages.js';
 import type { BuyerInput, PaymentInput } from './payment-input.js';
+import type { ListedKind } from './records.js';
 
 /**
  * Business unit whose credentials a call uses. Another worker may configure the same unit name with another app id or
@@ -63,6 +64,11 @@ export interface PaymentCall extends UnitCall {
 
 export interface ListTransactionsCall extends PaymentCall {
   currency: string;
+}
+
+export interface PaymentAndTransactionsCall extends ListTransactionsCall {
+  /** Lists that are not asked for, since the service has refused them. */
+  without: readonly ListedKind[];
 }
 
 /** Fields of every call that creates a transaction. */

@@ -80,6 +80,14 @@ export interface PaymentActionsResult {
   incomplete?: true;
 }
 
+/** What was done to a payment on command before this run. */
+export interface EarlierActions {
+  /** undefined: no run of the payment's commands has ended. */
+  result?: PaymentActionsResult;
+  /** Only if it was asked for. */
+  creator?: PaymentCreator;
+}
+
 /** Field of a result that names transactions of another flow: its own flow does not know them. */
 export const TOLD_OF_CREATOR = 'toldOfCreator';
 

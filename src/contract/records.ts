@@ -5,6 +5,16 @@ import type { TransactionStatus } from './statuses.js';
 export const TRANSACTION_KINDS = ['charge', 'authorization', 'capture', 'void', 'refund', 'credit'] as const;
 export type TransactionKind = (typeof TRANSACTION_KINDS)[number];
 
+/** Kinds that belong to one payment, in the order in which they are made. */
+export const LISTED_KINDS = [
+  'authorization',
+  'charge',
+  'capture',
+  'refund',
+  'void',
+] as const satisfies TransactionKind[];
+export type ListedKind = (typeof LISTED_KINDS)[number];
+
 /** Kind of a line of a statement: money that a card holder has had taken back. No transaction of ours. */
 export const CHARGEBACK = 'chargeback';
 
@@ -129,6 +139,12 @@ export interface TransactionRecord {
   requestId?: string;
   /** Authorizations and risk analyses only: a restore may have lost what the flow did before this was sent or read. */
   afterRestore?: true;
+}
+
+/** A payment, and the lists of its transactions that the service has answered. */
+export interface PaymentAndTransactions {
+  payment: PaymentRecord;
+  lists: Partial<Record<ListedKind, TransactionRecord[]>>;
 }
 
 /** A risk analysis. `status` corresponds to the decision: `Succeed` approve, `Pending` review, `Failed` decline. */

@@ -193,6 +193,38 @@ describe('a read', () => {
     expect(await harness.run('listCharges', where)).toMatchObject([{ transactionId: record.transactionId }]);
   });
 
+  test('of a payment and all that belongs to it reads the payment before its lists', async () => {
+    const charge = await service.readyCharge();
+    const { paymentId } = charge;
+    const { transactionId } = await harness.run('createCharge', charge.call);
+    const sent = harness.requests.length;
+    const all = { businessUnit: 'default', paymentId, currency: 'USD', without: ['void'] } as const;
+    expect(await harness.run('getPaymentAndTransactions', all)).toEqual({
+      payment: expect.objectContaining({ paymentId, status: 'Captured' }),
+      lists: { authorization: [], charge: [expect.objectContaining({ transactionId })], capture: [], refund: [] },
+    });
+    const [first, ...others] = harness.requests.slice(sent);
+    expect(first).toBe(`GET /payments/${paymentId}`);
+    const lists = ['authorizations', 'charges', 'captures', 'refunds'];
+    expect(others.toSorted()).toEqual(lists.map((name) => `GET /payments/${paymentId}/${name}`).toSorted());
+  });
+
+  test.each([503, 404, 401])('of all that belongs to a payment leaves out a list answered with %i', async (status) => {
+    const { paymentId } = await service.readyCharge();
+    const fault = { action: 'status', status, method: 'GET', path: `/payments/${paymentId}/refunds` } as const;
+    await service.sandbox.control.addFault(fault);
+    const all = { businessUnit: 'default', paymentId, currency: 'USD', without: [] } as const;
+    const { lists } = await harness.run('getPaymentAndTransactions', all);
+    expect(lists).toEqual({ authorization: [], charge: [], capture: [], void: [] });
+  });
+
+  test('of all that belongs to a payment fails where the payment can not be read, and asks for no list', async () => {
+    const paymentId = randomUUID();
+    const all = { businessUnit: 'default', paymentId, currency: 'USD', without: [] } as const;
+    expect(await harness.fail('getPaymentAndTransactions', all)).toMatchObject({ type: 'NotFound', retryable: false });
+    expect(harness.requests).toEqual([`GET /payments/${paymentId}`]);
+  });
+
   test('of an empty list is an answer', async () => {
     const { paymentId } = await service.readyCharge();
     expect(await harness.run('listCharges', { businessUnit: 'default', paymentId, currency: 'USD' })).toEqual([]);

@@ -1,4 +1,5 @@
 import type { FaultInput } from '../../sandbox/control.js';
+import { paymentActionsWorkflowId } from '../../src/contract/names.js';
 import { CARDS } from '../support/charges.js';
 import { authorizeInput } from '../support/payments.js';
 import {
@@ -53,6 +54,13 @@ export const LONG_HOLD_SCENARIOS: Readonly<Record<string, LongScenario>> = {
     await flow.ask('decideReview', { decision: 'decline', who: 'ann', why: 'unknown customer' });
     return ended(flow);
   },
+  'payment-actions-refunded-by-client': async (time) => {
+    const { reference, paymentId = '' } = await charged(time, await inputToActOn(time));
+    await time.holdfast.refund({ payment: reference, commandId: 'one', amount: 6_000 });
+    const workflowId = paymentActionsWorkflowId(paymentId);
+    await time.passUntil((await time.now()) + 31 * 24 * HOUR);
+    return workflowId;
+  },
   'payment-actions-refunds': async (time) =>
     await acted(time, 'charge', async (flow) => {
       await flow.ask('refund', { commandId: 'one', amount: 6_000 });
@@ -83,12 +91,16 @@ async function acted(
   made: 'charge' | 'part',
   act: (flow: VirtualFlow<unknown>) => Promise<void>,
 ): Promise<string> {
-  await time.input();
-  const input = await authorizeInput(time, CARDS.succeeds, { amount: 20_000 });
+  const input = await inputToActOn(time);
   const { paymentId = '' } = made === 'charge' ? await charged(time, input) : await capturedInPart(time);
   const flow = await beginActions(time, { paymentId, currency: 'USD', paymentReference: input.reference });
   await act(flow);
   return ended(flow);
+}
+
+async function inputToActOn(time: VirtualTime) {
+  await time.input();
+  return await authorizeInput(time, CARDS.succeeds, { amount: 20_000 });
 }
 
 async function charged(time: VirtualTime, input: object) {

@@ -2,7 +2,12 @@ import { ActivityFailure } from '@temporalio/workflow';
 import { canonical, idempotencyKey } from '../../src/contract/idempotency.js';
 import { FAILURE_TYPES, paymentWorkflowId, referenceOfWorkflowId } from '../../src/contract/names.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
-import type { ActionRecord, MadeTransactions, ToldOfCreator } from '../../src/contract/payment-actions.js';
+import type {
+  ActionRecord,
+  MadeTransactions,
+  PaymentCreator,
+  ToldOfCreator,
+} from '../../src/contract/payment-actions.js';
 import type { TransactionRecord } from '../../src/contract/records.js';
 import { findOurs } from '../../src/domain/ownership.js';
 import type { PaymentFacts } from '../../src/domain/payment-sums.js';
@@ -29,6 +34,8 @@ export interface Creator {
   /** Transactions that, by an operator's decision, no command given now has created. */
   disowned: string[];
   told?: ToldOfCreator[];
+  /** Found as the run was opened, at this time (epoch ms). */
+  found?: PaymentCreator & { at: number };
 }
 
 /** A payment as one read of the service shows it; our record stands in for lists that the service doesn't offer. */
@@ -42,9 +49,11 @@ export function creatorOf(paymentReference: string | undefined): Creator {
   return { workflowId, actions: [], incomplete: false, disowned: [] };
 }
 
-/** Takes over what earlier runs of `paymentActions` did on command. */
+/** Takes over what earlier runs of `paymentActions` did on command. Looks the creating flow up for the first command. */
 export async function restoreActions(flow: FlowState, creator: Creator): Promise<true> {
-  const earlier = decodedOrRetry(await engineLookup.findEarlierActions());
+  const first = flow.queue.length > 0 ? creator.workflowId : undefined;
+  const { result: earlier, creator: found } = decodedOrRetry(await engineLookup.findEarlierActions(first));
+  if (found !== undefined) creator.found = { ...found, at: Date.now() };
   flow.actions.push(...(earlier?.actions ?? []));
   creator.told = [...(earlier?.toldOfCreator ?? [])];
   showUnseen(flow, creator.told);
@@ -61,7 +70,7 @@ export async function creatorsWord(
   workflowId: string | undefined,
 ): Promise<Answer | undefined> {
   if (workflowId === undefined) return undefined;
-  const { open, actions, made, told = [], lost = false } = decodedOrRetry(await engineLookup.findCreator(workflowId));
+  const { open, actions, made, told = [], lost = false } = await lookUp(creator, workflowId);
   if (open) return { refusal: `the flow that made the payment is still open; send the command to "${workflowId}"` };
   creator.workflowId = workflowId;
   creator.actions = actions;
@@ -74,6 +83,14 @@ export async function creatorsWord(
   if (isNews) showLasting(flow);
   noteNews(flow, creator);
   return undefined;
+}
+
+/** What was found in this very task is as good as another look. */
+async function lookUp(creator: Creator, workflowId: string): Promise<PaymentCreator> {
+  const { found } = creator;
+  delete creator.found;
+  if (found?.at === Date.now() && workflowId === creator.workflowId) return found;
+  return decodedOrRetry(await engineLookup.findCreator(workflowId));
 }
 
 /** No real payment has more. */

@@ -1,14 +1,19 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { MadeTransactions } from '../../src/contract/payment-actions.js';
-import type { TransactionRecord } from '../../src/contract/records.js';
+import {
+  LISTED_KINDS,
+  type ListedKind,
+  type PaymentAndTransactions,
+  type TransactionRecord,
+} from '../../src/contract/records.js';
 import { listsLag, sumsOf, withTold, withUnlisted } from '../../src/domain/payment-sums.js';
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { nextMessage } from '../flow/inbox.js';
-import { type FlowState, noteDeclines, noteRequestId, type Refusal, type StepKind } from '../flow/state.js';
+import { type FlowState, noteDeclines, noteRequestId, type Refusal } from '../flow/state.js';
 import { noteWanted } from '../kit/outbox.js';
 import { ignore } from '../kit/run.js';
-import { read } from '../policies.js';
+import { readAll } from '../policies.js';
 import { noteLimits } from './clear-outgoing.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { actionsOf, type Creator, type ReadFacts } from './earlier-actions.js';
@@ -24,14 +29,17 @@ export interface Unreadable {
 }
 
 /**
- * Reads the payment and all its transactions, one call of the service each. If the service doesn't offer a list, the
- * record of the creating flow is used instead, since the service can't be asked.
+ * Reads the payment and all its transactions. A list that is missing in the first answer is asked for alone. If the
+ * service doesn't offer it, the record of the creating flow is used instead, since the service can't be asked.
  */
 export async function readFacts(flow: FlowState, creator: Creator): Promise<ReadFacts | Unreadable | Refusal> {
-  const { businessUnit, paymentId = '' } = flow;
-  const answered = await tried(flow, () => read.getPayment({ businessUnit, madeUnder: flow.madeUnder, paymentId }));
+  const { businessUnit, madeUnder, currency, paymentId = '' } = flow;
+  const without = LISTED_KINDS.filter((kind) => flow.refusedLists[kind] !== undefined);
+  const answered = await tried(flow, () =>
+    readAll.getPaymentAndTransactions({ businessUnit, madeUnder, currency, paymentId, without }),
+  );
   if ('unreadable' in answered) return answered;
-  const payment = decodedOrRetry(answered.answer);
+  const { payment, lists: answers } = decodedOrRetry(answered.answer);
   // Read under another environment or app id than the payment's, the lists would be empty, as if nothing had been
   // captured or refunded.
   flow.madeUnder ??= payment.madeUnder;
@@ -40,35 +48,26 @@ export async function readFacts(flow: FlowState, creator: Creator): Promise<Read
   noteLimits(flow, payment);
   flow.madeBy ??= payment.holdfastWorkflowId;
   if (payment.disputed === true) noteDispute(flow, 'read', creator.workflowId ?? payment.holdfastWorkflowId);
-  const listed = await tried(flow, () =>
-    Promise.all([
-      listOf(flow, 'authorization'),
-      listOf(flow, 'charge'),
-      listOf(flow, 'capture'),
-      listOf(flow, 'refund'),
-      listOf(flow, 'void'),
-    ]),
-  );
+  const listed = await tried(flow, () => listsOf(flow, answers));
   if ('unreadable' in listed) return listed;
   const lists = listed.answer;
   credentialsWork(flow);
   const { status, amount, currency: ofPayment, holdfastWorkflowId, requestId } = payment;
   noteRequestId(flow, requestId);
-  const refused = lists.flatMap((list) => ('refusal' in list ? [list] : []));
+  const refused = Object.values(lists).flatMap((list) => ('refusal' in list ? [list] : []));
   const waits = refused.find(({ refusal }) => !refusal.notOffered);
   if (waits !== undefined) return { unreadable: waits.unreadable, notFound: false };
   const known = refused.length === 0 ? NOTHING_MADE : whatIsKnown(flow, creator);
   if ('refusal' in known) return known;
-  const [authorizations, charges, captures, refunds, voids] = lists;
   const facts: ReadFacts = {
     status,
     amount,
     currency: ofPayment,
-    authorizations: recordsOf(authorizations) ?? known.authorizations,
-    charges: recordsOf(charges) ?? known.charges,
-    captures: recordsOf(captures) ?? known.captures,
-    refunds: recordsOf(refunds) ?? known.refunds,
-    voids: recordsOf(voids) ?? known.voids,
+    authorizations: recordsOf(lists.authorization) ?? known.authorizations,
+    charges: recordsOf(lists.charge) ?? known.charges,
+    captures: recordsOf(lists.capture) ?? known.captures,
+    refunds: recordsOf(lists.refund) ?? known.refunds,
+    voids: recordsOf(lists.void) ?? known.voids,
     ...(holdfastWorkflowId !== undefined && { holdfastWorkflowId }),
   };
   return countMade(flow, creator, facts);
@@ -104,11 +103,17 @@ async function tried<Answer>(flow: FlowState, call: () => Promise<Answer>): Prom
 
 type Listed = { records: TransactionRecord[] } | { refusal: ReadRefusal; unreadable: string };
 
-async function listOf(flow: FlowState, kind: StepKind): Promise<Listed> {
+/** @param answers what the service has answered already */
+async function listsOf(flow: FlowState, answers: PaymentAndTransactions['lists']): Promise<Record<ListedKind, Listed>> {
+  const lists = LISTED_KINDS.map(async (kind) => [kind, await listOf(flow, kind, answers[kind])] as const);
+  return Object.fromEntries(await Promise.all(lists)) as Record<ListedKind, Listed>;
+}
+
+async function listOf(flow: FlowState, kind: ListedKind, answer?: TransactionRecord[]): Promise<Listed> {
   const { businessUnit, madeUnder, currency, paymentId = '' } = flow;
   let records: TransactionRecord[];
   try {
-    records = await READS[kind].list({ businessUnit, madeUnder, currency, paymentId });
+    records = answer ?? decodedOrRetry(await READS[kind].list({ businessUnit, madeUnder, currency, paymentId }));
   } catch (error) {
     const refusal = noteListRefusal(flow, kind, error);
     if (refusal === undefined) throw error;
@@ -120,7 +125,7 @@ async function listOf(flow: FlowState, kind: StepKind): Promise<Listed> {
 }
 
 function recordsOf(list: Listed): TransactionRecord[] | undefined {
-  return 'records' in list ? decodedOrRetry(list.records) : undefined;
+  return 'records' in list ? list.records : undefined;
 }
 
 const NOTHING_MADE: Omit<MadeTransactions, 'paymentId'> = {

@@ -76,7 +76,7 @@ describe('what the server is told of a call', () => {
     await actions.ask('refund', { commandId: 'back' });
     const later = await priorities(actions.workflowId);
     expect(later['createRefund']).toEqual([CALL_PRIORITIES.command]);
-    expect(later['getPayment']).toEqual([CALL_PRIORITIES.command]);
+    expect(later['getPaymentAndTransactions']).toEqual([CALL_PRIORITIES.command]);
     const pends = await time.input();
     await plant(time, pends, { action: 'result', status: 'Pending', path: '*/charges' });
     const pending = await time.start(pends);

@@ -58,7 +58,7 @@ test('a command that waits for its turn is refused by no worker that can not rea
   const charge = await begin(time, SPECS.charge(await inputOf(time, 'charge', { amount: 20_000 })));
   const { paymentId = '' } = await charge.outcome();
   const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: charge.reference });
-  const { reached, release } = time.hold('getPayment');
+  const { reached, release } = time.hold('getPaymentAndTransactions');
   const { answer } = await actions.command('refund', { commandId: 'first', amount: 6_000 });
   await reached;
   const second = { commandId: 'second', amount: 7_000 };

@@ -61,6 +61,8 @@ test('nor does it answer what the first command of a payment asks for, where ano
   const hold = await beginHold(time, { amount: 20_000, captureMode: 'auto' });
   const { paymentId = '' } = await hold.outcome();
   const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: hold.reference });
+  // So the list is asked for again, alone.
+  await time.sandbox.addFault({ ...answers(503, 'GET', `/payments/${paymentId}/captures`), times: 1 });
   const listed = time.hold('listCaptures');
   const { answer } = await actions.command('refund', { commandId: 'first', amount: 6_000 });
   await listed.reached;

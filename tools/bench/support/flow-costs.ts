@@ -17,6 +17,7 @@ const FLOWS: readonly [what: string, history: string][] = [
   ['authorizeAndCapture, captured by command', 'authorize-captured'],
   ['authorizeAndCapture, captured at its deadline', 'authorize-captured-at-the-deadline'],
   ['authorizeAndCapture, voided by command', 'authorize-voided'],
+  ['paymentActions, a refund by the client', 'payment-actions-refunded-by-client'],
   ['paymentActions, a late capture', 'payment-actions-late-capture'],
   ['paymentActions, two refunds and a refused one', 'payment-actions-refunds'],
   ['paymentActions, a refund that another person approves', 'payment-actions-refund-above-a-limit-approved'],
