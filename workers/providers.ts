@@ -35,11 +35,23 @@ export function createProviders(config: Config, dispatcher?: Dispatcher): Map<st
   );
 }
 
-/** The share of this process in each unit's limit. */
-export function rateLimits({ businessUnits, workerCount }: Config): Map<string, RateLimit> {
+/** The share of this worker in each unit's limit. */
+export function rateLimits(config: Config): Map<string, RateLimit> {
+  return limitsOf(config, 1 / config.workerCount);
+}
+
+/** What a webhook handler may read beside the workers. Further events are parked, and a worker reads in its turn. */
+const SHARE_OF_EVENTS = 0.1;
+
+/** The limits of a webhook handler. */
+export function eventRateLimits(config: Config): Map<string, RateLimit> {
+  return limitsOf(config, SHARE_OF_EVENTS);
+}
+
+function limitsOf({ businessUnits }: Config, share: number): Map<string, RateLimit> {
   return new Map(
     [...businessUnits.values()].flatMap(({ name, callsPerSecond }): [string, RateLimit][] =>
-      callsPerSecond === undefined ? [] : [[name, new RateLimit(callsPerSecond / workerCount)]],
+      callsPerSecond === undefined ? [] : [[name, new RateLimit(callsPerSecond * share)]],
     ),
   );
 }
@@ -80,11 +92,21 @@ export function unitTerms({ businessUnits, environment }: Config): Map<string, U
   );
 }
 
-/** Reads a payment's details for the webhook handler through the clients of all business units. */
-export function createPaymentDetails(providers: ReadonlyMap<string, ProviderClient>): PaymentDetails {
+/**
+ * Reads a payment's details for the webhook handler through the clients of all business units. A read that has no turn
+ * is not sent: the handler takes it for one without an answer.
+ */
+export function createPaymentDetails(
+  providers: ReadonlyMap<string, ProviderClient>,
+  limits: ReadonlyMap<string, RateLimit> = new Map(),
+): PaymentDetails {
   return async ({ businessUnit, paymentId }, timeoutMs) => {
     const provider = providers.get(businessUnit);
     if (provider === undefined) throw new Error(`Business unit "${businessUnit}" is not configured`);
+    if (limits.get(businessUnit)?.atOnce() === false)
+      throw new Error(
+        `Payment ${paymentId} is not read: callsPerSecond of business unit "${businessUnit}" allows no more`,
+      );
     try {
       const { data } = await provider.getPayment(paymentId, { timeoutMs });
       return data.additionalDetails ?? {};

@@ -8,7 +8,7 @@ import { createDataConverter } from '../src/security/data-converter.js';
 import { createWebhookHandler } from '../src/webhook/handler.js';
 import { createMetricsServer, createWebhookMetrics } from '../src/webhook/metrics.js';
 import { createWebhookServer } from '../src/webhook/server.js';
-import { createPaymentDetails, createProviders } from './providers.js';
+import { createPaymentDetails, createProviders, eventRateLimits } from './providers.js';
 import { listen, runProcess } from './process.js';
 
 const DELIVERY_TIMEOUT_MS = 5000;
@@ -29,7 +29,7 @@ await runProcess({
       environment: config.environment,
       units: config.businessUnits.values(),
       sink,
-      paymentDetails: createPaymentDetails(createProviders(config)),
+      paymentDetails: createPaymentDetails(createProviders(config), eventRateLimits(config)),
       apiBaseUrl: config.apiBaseUrl,
       metrics,
       logger,

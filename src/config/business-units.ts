@@ -115,7 +115,7 @@ export const unitSchema = z.strictObject({
   /** Most calls of its service per second, over all workers. */
   callsPerSecond: z.int().min(1).max(100_000).exactOptional().register(unitFields, {
     description:
-      'most calls that its service gets per second from all workers together; each of them takes an equal share (`HOLDFAST_WORKER_COUNT`). What is more waits, buyers first ([production.md](production.md#limits-of-a-service))',
+      'most calls that its service gets per second from all workers together; each of them takes an equal share (`HOLDFAST_WORKER_COUNT`). What is more waits, buyers first; each webhook handler may read a tenth of it besides ([production.md](production.md#limits-of-a-service))',
     default: 'no limit',
   }),
   /** Who is told of its flows. */

@@ -6,7 +6,7 @@ import type { ProviderClient } from '../../../src/provider/index.js';
 import { createWebhookHandler } from '../../../src/webhook/handler.js';
 import { createWebhookMetrics } from '../../../src/webhook/metrics.js';
 import { createWebhookServer } from '../../../src/webhook/server.js';
-import { createPaymentDetails } from '../../../workers/providers.js';
+import { createPaymentDetails, eventRateLimits } from '../../../workers/providers.js';
 import { serveBy } from './app-call.js';
 import type { Host, HostState, Network } from './network.js';
 
@@ -55,7 +55,7 @@ export async function createWebhookSide({
     environment: config.environment,
     units: config.businessUnits.values(),
     sink: createEventSink(client, { timeoutMs: DELIVERY_TIMEOUT_MS }),
-    paymentDetails: createPaymentDetails(providers),
+    paymentDetails: createPaymentDetails(providers, eventRateLimits(config)),
     apiBaseUrl: config.apiBaseUrl,
     metrics,
     logger,
