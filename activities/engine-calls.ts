@@ -9,7 +9,7 @@ import type { EventDelivery } from '../src/contract/parked-event.js';
 import { IN_CLEAR, isUndecodable } from '../src/contract/payload-marks.js';
 import type {
   ActionRecord,
-  EarlierActions,
+  ActionsBefore,
   PaymentActionsResult,
   PaymentCreator,
 } from '../src/contract/payment-actions.js';
@@ -19,7 +19,7 @@ import { madeByFlow } from '../src/domain/ownership.js';
 import { markTold } from '../src/domain/told-otherwise.js';
 import { ProviderError } from '../src/provider/index.js';
 import { mayBeLost, paymentOfStatement } from './after-restore.js';
-import { type ActivityDeps, providerFor, readOptions } from './read-call.js';
+import { type ActivityDeps, bytesOf, MOST_BYTES_TOGETHER, providerFor, readOptions } from './read-call.js';
 
 /**
  * Returns the run id of another run under this flow's workflow id (money rule 1).
@@ -78,13 +78,15 @@ export async function findEarlierResult({ engine }: ActivityDeps): Promise<Earli
  * Returns what an earlier run did to the payment: repeated commands get their answers from it.
  * @throws Error (retried) until a worker with the result's codec key executes it
  */
-export async function findEarlierActions(deps: ActivityDeps, creator?: string): Promise<EarlierActions> {
+export async function findActionsBefore(deps: ActivityDeps, creator?: string): Promise<ActionsBefore> {
   const { workflowExecution } = activityInfo();
   const result = workflowExecution && (await earlierResult(deps, workflowExecution));
-  return {
-    ...(result !== undefined && { result }),
-    ...(creator !== undefined && { creator: await findCreator(deps, creator) }),
-  };
+  const before: ActionsBefore = result === undefined ? {} : { result };
+  if (creator === undefined) return before;
+  // Alone it is asked for again, and waits alone for whatever it lacks.
+  const found = await findCreator(deps, creator).catch(() => undefined);
+  const both = { ...before, ...(found !== undefined && { creator: found }) };
+  return bytesOf(both) > MOST_BYTES_TOGETHER ? before : both;
 }
 
 async function earlierResult(
@@ -111,9 +113,11 @@ async function newsOf(
   return (await engine.parkedEvents(paymentId)).filter((event) => event.paymentId === paymentId);
 }
 
-/** Returns what the flow that created the payment did on command. Throws like {@link findEarlierActions}. */
-export async function findCreator({ engine }: ActivityDeps, workflowId: string): Promise<PaymentCreator> {
-  if (await engine.isOpen(workflowId)) return { open: true, actions: [] };
+/** Returns what the flow that created the payment did on command. Throws like {@link findActionsBefore}. */
+export async function findCreator(deps: ActivityDeps, workflowId: string): Promise<PaymentCreator> {
+  const { engine } = deps;
+  const lookedAt = deps.now();
+  if (await engine.isOpen(workflowId)) return { lookedAt, open: true, actions: [] };
   const { result, workflowType, ofLatestRun } = await engine.latestResult(workflowId);
   requireReadable(result, 'The result');
   const made = madeByFlow(workflowType, result);
@@ -123,6 +127,7 @@ export async function findCreator({ engine }: ActivityDeps, workflowId: string):
     return event.trusted && classifyLateEvent(event, { result: { actions } }) === 'contradicts';
   });
   return {
+    lookedAt,
     open: false,
     actions,
     ...(contradicting.length > 0 && { told: contradicting }),

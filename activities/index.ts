@@ -13,7 +13,7 @@ import {
 import {
   deliverEvent,
   findCreator,
-  findEarlierActions,
+  findActionsBefore,
   findEarlierPayment,
   findSentBefore,
   findEarlierResult,
@@ -52,7 +52,7 @@ const TABLE: ActivityTable<ActivityDeps, PaymentActivities> = {
   findEarlierRun: beating(findEarlierRun),
   findEarlierPayment: beating(findEarlierPayment),
   findSentBefore: beating(findSentBefore),
-  findEarlierActions: beating(findEarlierActions),
+  findActionsBefore: beating(findActionsBefore),
   findEarlierResult: beating(findEarlierResult),
   findCreator: beating(findCreator),
   taskWasLost: beating(taskWasLost),

@@ -14,7 +14,7 @@ import { longestDeadline } from '../src/domain/hold.js';
 import { createUntil, mayBeLost, paymentOfStatement, whySentBefore } from './after-restore.js';
 import { refusePaymentIfBraked } from './brakes.js';
 import { limitsOutgoingOf } from './outgoing.js';
-import { type ActivityDeps, whyNoCards, readCall } from './read-call.js';
+import { type ActivityDeps, bytesOf, MOST_BYTES_TOGETHER, whyNoCards, readCall } from './read-call.js';
 import { paymentRecord, readPaymentRecord } from './records.js';
 import { withReferenceClaimed } from './reference-book.js';
 import { noEarlierLeft, provenFirstTry, sendKeyedPost } from './send-call.js';
@@ -106,8 +106,8 @@ const ROWS = {
 } as const satisfies Record<ListedKind, unknown>;
 
 /**
- * Reads a payment, and then its lists. A list that fails is left out, whatever the reason: the flow asks for it alone,
- * and counts the refusal.
+ * Reads a payment, and then its lists. A list that fails is left out, whatever the reason, and so are the longest where
+ * all together are too long: the flow asks for each of them alone, and counts a refusal then.
  */
 export async function getPaymentAndTransactions(
   deps: ActivityDeps,
@@ -116,11 +116,25 @@ export async function getPaymentAndTransactions(
   const payment = await getPayment(deps, call);
   const asked = LISTED_KINDS.filter((kind) => !without.includes(kind));
   const answers = await Promise.allSettled(asked.map((kind) => listTransactions(deps, ROWS[kind], call)));
-  const lists = asked.flatMap((kind, at) => {
+  const read = asked.flatMap((kind, at) => {
     const answer = answers[at];
-    return answer?.status === 'fulfilled' ? [[kind, answer.value] as const] : [];
+    return answer?.status === 'fulfilled' ? [{ kind, records: answer.value, bytes: bytesOf(answer.value) }] : [];
   });
-  return { payment, lists: Object.fromEntries(lists) };
+  let left = MOST_BYTES_TOGETHER;
+  const lists: PaymentAndTransactions['lists'] = {};
+  for (const { kind, records, bytes } of read.sort((one, other) => one.bytes - other.bytes)) {
+    left -= bytes;
+    if (left >= 0) lists[kind] = records;
+  }
+  const retryAfterMs = Math.max(0, ...answers.map(delayOf));
+  return { payment, lists, ...(retryAfterMs > 0 && { retryAfterMs }) };
+}
+
+/** ms that a failed call is to wait before it is sent again. */
+function delayOf(answer: PromiseSettledResult<unknown>): number {
+  if (answer.status === 'fulfilled' || !(answer.reason instanceof ApplicationFailure)) return 0;
+  const { retryAfterMs = 0 } = (answer.reason.details?.[0] ?? {}) as Partial<FailureDetails>;
+  return retryAfterMs;
 }
 
 /** A flow counts declines by this: it must not read configuration itself. */

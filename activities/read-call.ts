@@ -146,6 +146,15 @@ export async function readCall<Answer>(
   }
 }
 
+/**
+ * What one result may hold that could be asked for in parts. The engine takes 2 MB, and each part alone has fitted before.
+ */
+export const MOST_BYTES_TOGETHER = 1_000_000;
+
+export function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? '');
+}
+
 /** Resolves to undefined for a 404: the resource does not exist. */
 export async function orNothing<Answer>(read: Promise<Answer>): Promise<Answer | undefined> {
   try {

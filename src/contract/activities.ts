@@ -24,7 +24,7 @@ import type {
 } from './activity-calls.js';
 import type { OutgoingAnswer, OutgoingCall } from './outgoing.js';
 import type { EventDelivery } from './parked-event.js';
-import type { EarlierActions, PaymentCreator } from './payment-actions.js';
+import type { ActionsBefore, PaymentCreator } from './payment-actions.js';
 import type {
   CustomerRecord,
   PaymentAndTransactions,
@@ -97,7 +97,7 @@ export interface EngineLookUps {
    * Result of the latest completed run under this flow's workflow id (`paymentActions`), and what {@link findCreator} says
    * of `creator`, the workflow id of the flow that created the payment, if it is given.
    */
-  findEarlierActions(creator?: string): Promise<EarlierActions>;
+  findActionsBefore(creator?: string): Promise<ActionsBefore>;
   /** Result of the run from which a reset made this one; undefined if it is no longer kept. */
   findEarlierResult(): Promise<EarlierResult | undefined>;
   /** The flow that created a payment: whether it is open, and which commands it executed. */

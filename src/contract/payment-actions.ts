@@ -81,10 +81,10 @@ export interface PaymentActionsResult {
 }
 
 /** What was done to a payment on command before this run. */
-export interface EarlierActions {
+export interface ActionsBefore {
   /** undefined: no run of the payment's commands has ended. */
   result?: PaymentActionsResult;
-  /** Only if it was asked for. */
+  /** Only if it was asked for, and may be left out then: it is asked for alone. */
   creator?: PaymentCreator;
 }
 
@@ -114,6 +114,8 @@ export interface MadeTransactions {
 
 /** What `paymentActions` knows of the flow that created a payment. */
 export interface PaymentCreator {
+  /** Epoch ms, by the worker's clock: when this was looked up. */
+  lookedAt: number;
   /** While the flow is open, only it may act on the payment. */
   open: boolean;
   /** Commands that the flow executed. A repeated one is answered from here. */

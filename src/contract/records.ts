@@ -145,6 +145,8 @@ export interface TransactionRecord {
 export interface PaymentAndTransactions {
   payment: PaymentRecord;
   lists: Partial<Record<ListedKind, TransactionRecord[]>>;
+  /** ms after which those that are missing may be asked for again. */
+  retryAfterMs?: number;
 }
 
 /** A risk analysis. `status` corresponds to the decision: `Succeed` approve, `Pending` review, `Failed` decline. */

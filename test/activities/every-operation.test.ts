@@ -105,7 +105,7 @@ describe('every operation of the client', () => {
       'tellSubscription',
       'deliverEvent',
       'findCreator',
-      'findEarlierActions',
+      'findActionsBefore',
       'findEarlierResult',
       'findEarlierRun',
       'findEarlierPayment',

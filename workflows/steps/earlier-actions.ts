@@ -34,8 +34,10 @@ export interface Creator {
   /** Transactions that, by an operator's decision, no command given now has created. */
   disowned: string[];
   told?: ToldOfCreator[];
-  /** Found as the run was opened, at this time (epoch ms). */
-  found?: PaymentCreator & { at: number };
+  /** Found as the run was opened. */
+  found?: PaymentCreator | undefined;
+  /** Epoch ms: when its flow was looked up last. */
+  lookedAt?: number;
 }
 
 /** A payment as one read of the service shows it; our record stands in for lists that the service doesn't offer. */
@@ -52,8 +54,8 @@ export function creatorOf(paymentReference: string | undefined): Creator {
 /** Takes over what earlier runs of `paymentActions` did on command. Looks the creating flow up for the first command. */
 export async function restoreActions(flow: FlowState, creator: Creator): Promise<true> {
   const first = flow.queue.length > 0 ? creator.workflowId : undefined;
-  const { result: earlier, creator: found } = decodedOrRetry(await engineLookup.findEarlierActions(first));
-  if (found !== undefined) creator.found = { ...found, at: Date.now() };
+  const { result: earlier, creator: found } = decodedOrRetry(await engineLookup.findActionsBefore(first));
+  creator.found = found;
   flow.actions.push(...(earlier?.actions ?? []));
   creator.told = [...(earlier?.toldOfCreator ?? [])];
   showUnseen(flow, creator.told);
@@ -85,12 +87,41 @@ export async function creatorsWord(
   return undefined;
 }
 
-/** What was found in this very task is as good as another look. */
+/** ms. A flow may be reset at any time, and the next look must not be older than a look of its own would be. */
+const AS_GOOD_AS_NEW_MS = 10_000;
+
+/** Its age is that of the look and not of the task, which a reset or a lack of workers may bring hours later. */
+function isNew(lookedAt = 0): boolean {
+  return Math.abs(Date.now() - lookedAt) < AS_GOOD_AS_NEW_MS;
+}
+
 async function lookUp(creator: Creator, workflowId: string): Promise<PaymentCreator> {
+  const look = async (): Promise<PaymentCreator> => decodedOrRetry(await engineLookup.findCreator(workflowId));
   const { found } = creator;
   delete creator.found;
-  if (found?.at === Date.now() && workflowId === creator.workflowId) return found;
-  return decodedOrRetry(await engineLookup.findCreator(workflowId));
+  let looked = found !== undefined && workflowId === creator.workflowId ? found : await look();
+  // Once: the clock of a worker may be wrong.
+  if (!isNew(looked.lookedAt)) looked = await look();
+  creator.lookedAt = Date.now();
+  return looked;
+}
+
+/**
+ * Asks again once the payment was read: it may name another flow, and reads may take a day, in which a reset can open the
+ * creating flow again.
+ * @param maker the creating flow as the payment itself names it; a service need not echo it
+ */
+export async function answeredSince(
+  flow: FlowState,
+  creator: Creator,
+  command: MoneyCommand,
+  maker: string | undefined,
+): Promise<Answer | undefined> {
+  const ask = async (workflowId: string | undefined): Promise<Answer | undefined> =>
+    (await creatorsWord(flow, creator, workflowId)) ?? alreadyDone(flow, creator, command);
+  const late = maker === creator.workflowId ? undefined : await ask(maker);
+  if (late !== undefined || creator.workflowId === undefined || isNew(creator.lookedAt)) return late;
+  return await ask(creator.workflowId);
 }
 
 /** No real payment has more. */

@@ -16,6 +16,7 @@ import { consistentFacts, countMade } from './read-facts.js';
 import {
   actionsOf,
   alreadyDone,
+  answeredSince,
   type Creator,
   creatorsWord,
   madeBefore,
@@ -204,10 +205,8 @@ async function prepare(
   // Without a recorded result nothing of that flow was used; the flow that the payment names is looked up below.
   const another = creator.made && isOfForeignFlow(flow, creator, read.holdfastWorkflowId);
   if (another !== undefined) return { answer: another, unfit: true };
-  if (read.holdfastWorkflowId !== creator.workflowId) {
-    const late = (await creatorsWord(flow, creator, read.holdfastWorkflowId)) ?? alreadyDone(flow, creator, command);
-    if (late !== undefined) return { answer: late };
-  }
+  const since = await answeredSince(flow, creator, command, read.holdfastWorkflowId);
+  if (since !== undefined) return { answer: since };
   const facts = countMade(flow, creator, read);
   noteNews(flow, creator);
   const actions = actionsOf(flow, creator);

@@ -1,4 +1,4 @@
-import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, sleep } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { MadeTransactions } from '../../src/contract/payment-actions.js';
 import {
@@ -39,7 +39,7 @@ export async function readFacts(flow: FlowState, creator: Creator): Promise<Read
     readAll.getPaymentAndTransactions({ businessUnit, madeUnder, currency, paymentId, without }),
   );
   if ('unreadable' in answered) return answered;
-  const { payment, lists: answers } = decodedOrRetry(answered.answer);
+  const { payment, lists: answers, retryAfterMs = 0 } = decodedOrRetry(answered.answer);
   // Read under another environment or app id than the payment's, the lists would be empty, as if nothing had been
   // captured or refunded.
   flow.madeUnder ??= payment.madeUnder;
@@ -48,6 +48,8 @@ export async function readFacts(flow: FlowState, creator: Creator): Promise<Read
   noteLimits(flow, payment);
   flow.madeBy ??= payment.holdfastWorkflowId;
   if (payment.disputed === true) noteDispute(flow, 'read', creator.workflowId ?? payment.holdfastWorkflowId);
+  // What its own retries would do.
+  if (retryAfterMs > 0) await sleep(Math.min(retryAfterMs, LONGEST_DELAY_MS), { summary: 'Until lists may be read' });
   const listed = await tried(flow, () => listsOf(flow, answers));
   if ('unreadable' in listed) return listed;
   const lists = listed.answer;
@@ -72,6 +74,9 @@ export async function readFacts(flow: FlowState, creator: Creator): Promise<Read
   };
   return countMade(flow, creator, facts);
 }
+
+/** ms. A service that wants to be left alone for longer is asked at the next look. */
+const LONGEST_DELAY_MS = 30_000;
 
 /** Lists lag: a void after a capture that its flow has recorded, or that a signed event tells of, could undo it. */
 export function countMade(flow: FlowState, creator: Creator, facts: ReadFacts): ReadFacts {
@@ -101,7 +106,8 @@ async function tried<Answer>(flow: FlowState, call: () => Promise<Answer>): Prom
   }
 }
 
-type Listed = { records: TransactionRecord[] } | { refusal: ReadRefusal; unreadable: string };
+/** `asked`: it is an answer of its own, and may be one that this worker can't decode. */
+type Listed = { records: TransactionRecord[]; asked?: true } | { refusal: ReadRefusal; unreadable: string };
 
 /** @param answers what the service has answered already */
 async function listsOf(flow: FlowState, answers: PaymentAndTransactions['lists']): Promise<Record<ListedKind, Listed>> {
@@ -111,9 +117,9 @@ async function listsOf(flow: FlowState, answers: PaymentAndTransactions['lists']
 
 async function listOf(flow: FlowState, kind: ListedKind, answer?: TransactionRecord[]): Promise<Listed> {
   const { businessUnit, madeUnder, currency, paymentId = '' } = flow;
-  let records: TransactionRecord[];
+  let asked: TransactionRecord[] | undefined;
   try {
-    records = answer ?? decodedOrRetry(await READS[kind].list({ businessUnit, madeUnder, currency, paymentId }));
+    asked = answer === undefined ? await READS[kind].list({ businessUnit, madeUnder, currency, paymentId }) : undefined;
   } catch (error) {
     const refusal = noteListRefusal(flow, kind, error);
     if (refusal === undefined) throw error;
@@ -121,11 +127,13 @@ async function listOf(flow: FlowState, kind: ListedKind, answer?: TransactionRec
     return { refusal, unreadable: classifyFailure(error).message };
   }
   noteListAnswer(flow, kind);
-  return { records };
+  return asked === undefined ? { records: answer ?? [] } : { records: asked, asked: true };
 }
 
+/** Decoded only here: a failure of one list must not keep another from being noted as answered, on any worker. */
 function recordsOf(list: Listed): TransactionRecord[] | undefined {
-  return 'records' in list ? list.records : undefined;
+  if (!('records' in list)) return undefined;
+  return list.asked === true ? decodedOrRetry(list.records) : list.records;
 }
 
 const NOTHING_MADE: Omit<MadeTransactions, 'paymentId'> = {

@@ -73,7 +73,7 @@ describe.each(WHENS)('a void whose worker dies where a call of it is %s', (when)
     },
   );
 
-  test.each(['findEarlierActions', 'getPaymentAndTransactions', 'createVoid'])(
+  test.each(['findActionsBefore', 'getPaymentAndTransactions', 'createVoid'])(
     'is answered within half a minute: %s, for a payment of others',
     async (call) => {
       const { token } = await time.sandbox.tokenize(CARDS.succeeds);

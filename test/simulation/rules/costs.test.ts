@@ -3,16 +3,12 @@ import { billableActions } from '../../../tools/bench/support/billable-actions.j
 import { paymentActionsWorkflowId } from '../../../src/contract/names.js';
 import { CARDS } from '../../support/charges.js';
 import { authorizeInput } from '../../support/payments.js';
-import { resetToFirstTask } from '../../support/resets.js';
 import { until } from '../../support/until.js';
-import { begin, beginActions, beginHeld, SPECS } from '../../support/virtual-flows.js';
-import { DAY, failsWith, HOUR, MINUTE, scheduledOf, SECOND, sharedTime, startRaw } from './context.js';
+import { begin, beginHeld, SPECS } from '../../support/virtual-flows.js';
+import { DAY, HOUR, MINUTE, scheduledOf, SECOND, sharedTime, startRaw } from './context.js';
 import { beginWeekly } from './weekly.js';
 
 const time = sharedTime({ billing: true });
-
-/** RESET_REAPPLY_EXCLUDE_TYPE_UPDATE. */
-const UPDATES = 2;
 
 /** Events of each run of a flow, oldest run first. */
 function runsOf(workflowId: string) {
@@ -58,35 +54,10 @@ test('the first command to an ended payment costs at most 29 events, and each la
     await time.holdfast.refund({ payment: input.reference, commandId, amount: 6_000 });
   expect(await refund('first')).toMatchObject({ status: 'succeeded' });
   const workflowId = paymentActionsWorkflowId(paymentId);
-  expect(await scheduledOf(time, workflowId)).toEqual(['findEarlierActions', ...CALLS_OF_A_REFUND]);
+  expect(await scheduledOf(time, workflowId)).toEqual(['findActionsBefore', ...CALLS_OF_A_REFUND]);
   expect(runsOf(workflowId)[0]?.length).toBeLessThanOrEqual(29);
   expect(await refund('second')).toMatchObject({ status: 'succeeded' });
   expect((await scheduledOf(time, workflowId)).slice(3)).toEqual(['findCreator', ...CALLS_OF_A_REFUND]);
-});
-
-test('what was found as a run was opened is not believed later, when the creating flow was reset', async () => {
-  const hold = await beginHeld(time, { amount: 20_000 });
-  await hold.ask('capture', { commandId: 'one', amount: 7_000 });
-  const { paymentId = '' } = await hold.outcome();
-  const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: hold.reference });
-  await actions.ask('refund', { commandId: 'back', amount: 500 });
-  await time.stopWorker();
-  await resetToFirstTask(time.client, actions.workflowId, [UPDATES]);
-  const handle = time.client.workflow.getHandle(actions.workflowId);
-  const decision = { decision: 'approve', who: 'ann', why: 'looks good' };
-  // A run that a reset has made accepts this, and the creating flow is looked up for it.
-  const decided = handle.executeUpdate('decideReview', { args: [decision], updateId: 'decided' });
-  const refused = expect(decided).rejects.toMatchObject(failsWith('StateConflict', 'no review is open'));
-  await time.passUnserved((await time.now()) + SECOND);
-  await time.startWorker();
-  await refused;
-  const slow = time.hold('getPayment');
-  await resetToFirstTask(time.client, hold.workflowId, [UPDATES]);
-  await slow.reached;
-  const refund = { commandId: 'again', amount: 500 };
-  const again = handle.executeUpdate('refund', { args: [refund], updateId: 'again' });
-  await expect(again).rejects.toMatchObject(failsWith('StateConflict', 'still open'));
-  slow.release();
 });
 
 test('what the next run waits for is shown from its start on', async () => {
