@@ -48,8 +48,22 @@ export class WorkerByHand {
 }
 
 /** A command of the server's interface in the form that the SDK's core has for it. */
-function asCommand({ startChildWorkflowExecutionCommandAttributes: child }: ApiCommand): WorkflowCommand {
-  if (!child) throw new GrpcError(GRPC.invalidArgument, 'only the start of a child is known');
+function asCommand(command: ApiCommand): WorkflowCommand {
+  const { startChildWorkflowExecutionCommandAttributes: child, scheduleActivityTaskCommandAttributes: call } = command;
+  if (call) {
+    const { activityId, activityType, taskQueue, input, startToCloseTimeout } = call;
+    return {
+      scheduleActivity: {
+        seq: 1,
+        activityId: activityId ?? '',
+        activityType: activityType?.name ?? '',
+        taskQueue: taskQueue?.name ?? '',
+        arguments: (input as Payloads | undefined)?.payloads ?? [],
+        ...(startToCloseTimeout && { startToCloseTimeout }),
+      },
+    };
+  }
+  if (!child) throw new GrpcError(GRPC.invalidArgument, 'only the start of a child and of an activity are known');
   const { workflowId, workflowType, taskQueue, input, parentClosePolicy, workflowIdReusePolicy } = child;
   return {
     startChildWorkflowExecution: {

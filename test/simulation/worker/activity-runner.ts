@@ -8,7 +8,7 @@ import {
 import {
   decodeArrayFromPayloads,
   decodeFromPayloadsAtIndex,
-  encodeToPayloads,
+  encodeToPayload,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { Activity } from '@temporalio/worker/lib/activity.js';
 import type { Info } from '@temporalio/activity';
@@ -73,7 +73,7 @@ export class ActivityRunner {
       scheduleToCloseTimeoutMs: task.scheduleToCloseMs ?? 0,
     });
     const beat = async (details: unknown): Promise<void> => {
-      const payloads = details === undefined ? undefined : await encodeToPayloads(this.converter, details);
+      const payloads = details === undefined ? undefined : [await encodeToPayload(this.converter, details, context)];
       if (!this.isAlive()) return;
       const answer = this.engine.activities.beat(task, token, payloads && { payloads });
       if (answer === 'go on') return;

@@ -12,9 +12,9 @@ import {
   type WorkflowCommand,
   WorkflowTaskFailedCause,
 } from '../engine/shapes.js';
-import { childJob, inOrder, resolutionOf, updateJob } from './jobs.js';
+import { childJob, inOrder, resolutionOf, scheduledBy, updateJob } from './jobs.js';
 import { type LocalCall, type LocalEnd, Machines } from './machines.js';
-import { decodeActivation, encodeCompletion } from './payloads.js';
+import { FlowPayloads } from './payloads.js';
 import { createFlow, type Flow, initializeJob, seedOf } from './runtime.js';
 import { endOfNextTask, isBrokenOff, isCommandEvent } from './sequence.js';
 
@@ -46,13 +46,16 @@ export class Driver {
   /** Of the SDK's behaviours those that the flow lives by: noted in its history, so that a replay keeps to them. */
   private readonly flags = new Set<number>();
   private newFlags: number[] = [];
+  private readonly payloads: FlowPayloads;
   /** Activations so far. */
   activations = 0;
 
   constructor(
     private readonly deps: DriverDeps,
     readonly run: Run,
-  ) {}
+  ) {
+    this.payloads = new FlowPayloads(deps.converter, deps.namespace, run.start.workflowId);
+  }
 
   /**
    * Brings the flow up to the last event: replays what is history, then acts on what is new.
@@ -169,7 +172,7 @@ export class Driver {
       availableInternalFlags: [...this.flags],
       jobs,
     };
-    const decoded = await decodeActivation(deps.converter, activation);
+    const decoded = await this.payloads.decodeActivation(activation);
     this.flow ??= await createFlow(deps.runtime, run, deps.namespace, this.machines.now);
     const completion = await this.flow.activate(decoded as never);
     await this.flow.getAndResetSinkCalls();
@@ -179,7 +182,7 @@ export class Driver {
     }
     // What a replay asks for is in the history, but for local activities that have not ended there.
     const isSent = leaves || completion.successful?.commands?.some((one) => one.scheduleLocalActivity != null);
-    return isSent ? await encodeCompletion(deps.converter, completion) : completion;
+    return await this.payloads.encodeCompletion(completion, isSent === true);
   }
 
   private apply(events: readonly Event[], end: number): void {
@@ -288,13 +291,4 @@ function admittedRequest(events: readonly Event[], id: string): Update['request'
   for (const { workflowExecutionUpdateAdmittedEventAttributes: admitted } of events)
     if (admitted?.request?.meta?.updateId === id) return admitted.request;
   return undefined;
-}
-
-function scheduledBy(event: Event): number {
-  const attributes =
-    event.activityTaskCompletedEventAttributes ??
-    event.activityTaskFailedEventAttributes ??
-    event.activityTaskTimedOutEventAttributes ??
-    event.activityTaskCanceledEventAttributes;
-  return Number(attributes?.scheduledEventId);
 }

@@ -161,3 +161,13 @@ export function updateJob(id: string, request: UpdateRequest, runValidator: bool
     },
   };
 }
+
+/** The id of the event that scheduled the activity which this one ends. */
+export function scheduledBy(event: Event): number {
+  const attributes =
+    event.activityTaskCompletedEventAttributes ??
+    event.activityTaskFailedEventAttributes ??
+    event.activityTaskTimedOutEventAttributes ??
+    event.activityTaskCanceledEventAttributes;
+  return Number(attributes?.scheduledEventId);
+}
