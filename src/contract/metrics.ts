@@ -6,6 +6,7 @@ export const WORKER_COUNTERS = {
   unitCallsHeldBack: 'holdfast_unit_calls_held_back',
   brakesUnread: 'holdfast_brakes_unread',
   codecUndecodable: 'holdfast_codec_undecodable',
+  codecOtherFlow: 'holdfast_codec_other_flow',
 } as const;
 
 export const WORKER_GAUGES = {

@@ -55,19 +55,19 @@ export function whyUndecodable({ holdfastUndecodable, keyId }: Undecodable): str
 }
 
 /**
- * Metadata of a payload that our codec decrypted. The codec removes it from unencrypted payloads, so nobody without our
- * keys can forge it by writing to Temporal.
+ * Metadata of a payload that our codec decrypted, and that was encrypted for the flow which reads it. The codec removes
+ * it from all others, so nobody without our keys can forge it by writing to Temporal, nor copy it from flow to flow.
  */
 export const SEALED_METADATA = 'holdfast-sealed';
 
-/** Metadata of an unencrypted payload on a worker that refuses those (`HOLDFAST_PLAIN_PAYLOADS`). */
+/** Metadata of any other payload on a worker that refuses those (`HOLDFAST_PLAIN_PAYLOADS`). */
 export const REFUSED_METADATA = 'holdfast-refused';
 
 /** Symbols, because JSON can't contain them. */
 const SEALED = Symbol.for('holdfast.sealed');
 const REFUSED = Symbol.for('holdfast.refused');
 
-/** Marks a value as received encrypted. Its fields and its JSON don't change. */
+/** Marks a value as received encrypted, for this flow. Its fields and its JSON don't change. */
 export function markSealed<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null) Object.defineProperty(value, SEALED, { value: true });
   return value;
@@ -79,23 +79,27 @@ export function markRefused<Value>(value: Value): Value {
 }
 
 /**
- * True if this worker refuses the value because it was not encrypted. Other workers may differ, so a replay must not
+ * True if this worker refuses the value because it was not encrypted for this flow. Other workers may differ, so a replay must not
  * depend on it: use it only for results that no history keeps, such as the refusal of a command.
  */
 export function isRefusedInClear(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Reflect.get(value, REFUSED) === true;
 }
 
-/** True if a decoded value was encrypted under one of our keys. */
+/** True if a decoded value was encrypted under one of our keys, for no other flow than the one that reads it. */
 export function isSealed(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Reflect.get(value, SEALED) === true;
 }
 
-/** True if a decoded value can have the mark of {@link isSealed} and lacks it: a text or a number says neither. */
+/**
+ * True if a decoded value can have the mark of {@link isSealed} and lacks it: a text or a number says neither. It came
+ * in clear, or is a copy of what was encrypted for another flow.
+ */
 export function isInClear(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !isSealed(value);
 }
 
-/** Message text for people. */
-export const IN_CLEAR =
-  'came in clear, and the workers refuse that (HOLDFAST_PLAIN_PAYLOADS): send it by our client, or by the CLI with the codec server';
+/** Message text for people, of a value that {@link isInClear}. */
+export const NOT_FOR_THIS_FLOW = 'came in clear, or was encrypted for another flow';
+
+export const IN_CLEAR = `${NOT_FOR_THIS_FLOW}, and the workers refuse that (HOLDFAST_PLAIN_PAYLOADS): send it by our client, or by the CLI with the codec server`;

@@ -44,7 +44,7 @@ function pathOf(name: string): string {
 /**
  * The value of a payload of a history, which no call of the SDK's client returns; undefined without one. A value that
  * this process has no key for is marked: see `isUndecodable`.
- * @param context for a codec that binds a payload to its workflow, as the SDK's own reads do
+ * @param context the flow that the payload must name to be taken for ours, as the SDK's own reads give it
  */
 export async function decodePayload(
   converter: LoadedDataConverter,
@@ -67,7 +67,7 @@ export async function encodePayload(
   value: unknown,
   context?: SerializationContext,
 ): Promise<Payload> {
-  // The converter wants a context, and ours reads none.
+  // The converter wants a context, and ours reads none; a codec that gets none names no flow.
   let payloads = [payloadConverter.toPayload(value, context as SerializationContext)];
   for (const codec of payloadCodecs) payloads = await codec.encode(payloads, context as SerializationContext);
   const [payload] = payloads;

@@ -84,7 +84,7 @@ const ALLOWED: ReadonlySet<string> = new Set(
     'target scheduleId updateId updateName signalName queryName',
     'paymentId transactionId businessUnit appId operation amount currency status category subCategory requestId',
     'httpStatus knownBy waitingFor apiVersion environment',
-    'eventType eventHash eventId route who action paths keyId undecodable',
+    'eventType eventHash eventId route who action paths keyId undecodable encryptedFor',
     'name pid url port host address signal setting version path file faults',
     'count durationMs delayMs sizeBytes size reason result state code days',
   ].flatMap((names) => names.split(' ')),

@@ -22,32 +22,40 @@ const METADATA_KEYS = {
   associatedData: 'holdfast-aad',
 } as const;
 
-/** Format 1: data = IV (12 bytes) | ciphertext | tag (16 bytes); the plaintext is the whole inner payload message. */
-const FORMAT = '1';
+/** Format 2: data = IV (12 bytes) | ciphertext | tag (16 bytes); the plaintext is the whole inner payload message. */
+const FORMAT = '2';
+/** Format 1 is the same without {@link FLOW_METADATA}. Only recorded histories have it. */
+const READABLE_FORMATS: ReadonlySet<string | undefined> = new Set(['1', FORMAT]);
 /**
- * Format 1 uses no associated data. The SDK's codec calls know namespace and workflow id, but the codec server sees at
- * most a namespace header: payloads bound to that context could not be read in Temporal UI or from a copied history.
- * The flag is stored so that a later format can use associated data and still recognise old payloads.
+ * Metadata of the inner payload: the workflow id that it was encrypted for. It stands in the plaintext, so nobody without
+ * the key can change it, and a reader that knows no workflow id, as the codec server, decodes the payload all the same.
+ * It is read in every format: the number of the format is not authenticated.
  */
+const FLOW_METADATA = 'holdfast-flow';
+/** No format uses associated data: see docs/decisions/0025-a-payload-names-its-flow.md. */
 const NO_ASSOCIATED_DATA = '0';
+/** What the server puts behind the workflow id of a schedule's action, for each workflow that the schedule starts. */
+const TIME_OF_A_SCHEDULE = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 export interface EncryptionCodecOptions {
   /** Logs decoding failures without content. A pino logger fits. */
   logger?: { warn(fields: object, message: string): void };
-  /** Marks unencrypted payloads, so that flows refuse such commands. */
+  /** Marks payloads that are unencrypted or of another flow, so that flows refuse such commands. */
   refusesClear?: boolean;
 }
 
-/** Failure counts since the process started. */
+/** Counts since the process started. */
 export interface CodecCounts {
   undecodable: Record<UndecodableReason, number>;
+  /** Payloads that were encrypted for another flow. */
+  otherFlow: number;
 }
 
 /**
  * Encrypts whole payloads with AES-256-GCM and a random 96-bit IV each. Rotate a key well before 2^32 payloads, the
- * limit for random IVs (NIST SP 800-38D, 8.3).
+ * limit for random IVs (NIST SP 800-38D, 8.3). Each payload names the flow that it was encrypted for, where the SDK tells.
  *
  * Does not inspect or change content: only the schemas of the contract know which fields may hold a card number.
  */
@@ -55,6 +63,7 @@ export class EncryptionCodec implements PayloadCodec {
   readonly #keyRing: KeyRing;
   readonly #options: EncryptionCodecOptions;
   readonly #undecodable = new Map<UndecodableReason, number>();
+  #otherFlow = 0;
 
   constructor(keyRing: KeyRing, options: EncryptionCodecOptions = {}) {
     this.#keyRing = keyRing;
@@ -68,24 +77,28 @@ export class EncryptionCodec implements PayloadCodec {
 
   get counts(): CodecCounts {
     const entries = UNDECODABLE_REASONS.map((reason) => [reason, this.#undecodable.get(reason) ?? 0] as const);
-    return { undecodable: Object.fromEntries(entries) as Record<UndecodableReason, number> };
+    const undecodable = Object.fromEntries(entries) as Record<UndecodableReason, number>;
+    return { undecodable, otherFlow: this.#otherFlow };
   }
 
-  async encode(payloads: Payload[]): Promise<Payload[]> {
-    return payloads.map((payload) => this.#encrypt(payload));
+  async encode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
+    return payloads.map((payload) => this.#encrypt(payload, context?.workflowId));
   }
 
   /**
    * Never throws: a payload that can't be decrypted becomes an `Undecodable`. Encrypted payloads get the mark of
-   * `markSealed`. Payloads of other encodings pass through without that mark.
+   * `markSealed`. Payloads of other encodings pass through without that mark, and so does what was encrypted for another
+   * flow than that of the context: who can write to Temporal can copy it.
    */
   async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
     return payloads.map((payload) => {
       if (text(payload?.metadata?.[METADATA_KEYS.encoding]) !== ENCRYPTED_ENCODING)
         return this.#inClear(unsealed(payload));
-      const result = this.#decrypt(payload);
-      if (typeof result !== 'string') return result;
-      return this.#marker(result, text(payload.metadata?.[METADATA_KEYS.keyId]), context?.workflowId);
+      const opened = this.#decrypt(payload);
+      if (typeof opened === 'string')
+        return this.#marker(opened, text(payload.metadata?.[METADATA_KEYS.keyId]), context?.workflowId);
+      const isCopy = isOther(opened.flow, context?.workflowId);
+      return isCopy ? this.#ofOtherFlow(opened, context?.workflowId) : sealed(opened.inner);
     });
   }
 
@@ -94,7 +107,7 @@ export class EncryptionCodec implements PayloadCodec {
     const data = Buffer.from('holdfast');
     try {
       const back = this.#decrypt(this.#encrypt({ metadata: {}, data }));
-      if (typeof back !== 'string' && data.equals(back.data ?? new Uint8Array())) return undefined;
+      if (typeof back !== 'string' && data.equals(back.inner.data ?? new Uint8Array())) return undefined;
     } catch {
       // Said below.
     }
@@ -103,14 +116,25 @@ export class EncryptionCodec implements PayloadCodec {
 
   #inClear(payload: Payload): Payload {
     if (this.#options.refusesClear !== true) return payload;
-    return { ...payload, metadata: { ...payload?.metadata, [REFUSED_METADATA]: Buffer.from('1') } };
+    return withMetadata(payload, REFUSED_METADATA, '1');
   }
 
-  #encrypt(payload: Payload): Payload {
+  /** Not `Undecodable`: with a copy anybody could hold up a flow, and so could a path of the SDK that names another flow. */
+  #ofOtherFlow({ flow, inner }: Opened, workflowId: string | undefined): Payload {
+    this.#otherFlow += 1;
+    this.#options.logger?.warn(
+      { workflowId, encryptedFor: flow },
+      'A payload was encrypted for another flow: it counts as one in clear',
+    );
+    return this.#inClear(unsealed(inner));
+  }
+
+  #encrypt(payload: Payload, flow?: string): Payload {
     const keyId = this.#keyRing.currentId;
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#keyRing.find(keyId) as KeyObject, iv);
-    const plaintext = PayloadMessage.encode(unsealed(payload)).finish();
+    const own = without(unsealed(payload), FLOW_METADATA);
+    const plaintext = PayloadMessage.encode(flow ? withMetadata(own, FLOW_METADATA, flow) : own).finish();
     const data = Buffer.concat([iv, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
     return {
       metadata: {
@@ -123,12 +147,12 @@ export class EncryptionCodec implements PayloadCodec {
     };
   }
 
-  #decrypt({ metadata, data }: Payload): Payload | UndecodableReason {
+  #decrypt({ metadata, data }: Payload): Opened | UndecodableReason {
     const [keyId, format, associatedData] = (['keyId', 'format', 'associatedData'] as const).map((name) =>
       text(metadata?.[METADATA_KEYS[name]]),
     );
     if (keyId === undefined || format === undefined || associatedData === undefined) return 'malformed';
-    if (format !== FORMAT || associatedData !== NO_ASSOCIATED_DATA) return 'unknown format';
+    if (!READABLE_FORMATS.has(format) || associatedData !== NO_ASSOCIATED_DATA) return 'unknown format';
     if (!types.isUint8Array(data) || data.length < IV_BYTES + TAG_BYTES) return 'malformed';
     const key = this.#keyRing.find(keyId);
     if (key === undefined) return 'unknown key id';
@@ -136,11 +160,12 @@ export class EncryptionCodec implements PayloadCodec {
     if (plaintext === undefined) return 'authentication failed';
     try {
       const { metadata: innerMetadata, data: innerData, externalPayloads } = PayloadMessage.decode(plaintext);
-      return {
-        metadata: { ...innerMetadata, [SEALED_METADATA]: Buffer.from('1') },
+      const inner = {
+        metadata: innerMetadata,
         data: innerData,
         ...(externalPayloads.length > 0 ? { externalPayloads } : {}),
       };
+      return { flow: text(innerMetadata[FLOW_METADATA]), inner: without(inner, FLOW_METADATA) };
     } catch {
       return 'malformed';
     }
@@ -151,17 +176,39 @@ export class EncryptionCodec implements PayloadCodec {
     this.#undecodable.set(reason, (this.#undecodable.get(reason) ?? 0) + 1);
     const marker = undecodable(reason, keyId);
     this.#options.logger?.warn({ reason, keyId: marker.keyId, workflowId }, 'Payload could not be decoded');
-    return {
-      metadata: { [METADATA_KEYS.encoding]: Buffer.from('json/plain'), [SEALED_METADATA]: Buffer.from('1') },
-      data: Buffer.from(JSON.stringify(marker)),
-    };
+    const metadata = { [METADATA_KEYS.encoding]: Buffer.from('json/plain') };
+    return sealed({ metadata, data: Buffer.from(JSON.stringify(marker)) });
   }
+}
+
+interface Opened {
+  /** The workflow id that it was encrypted for; undefined where the encoder knew none. */
+  flow: string | undefined;
+  inner: Payload;
+}
+
+/** Workflows that one schedule starts are one flow: the schedule's input was encrypted for all of them. */
+function isOther(flow: string | undefined, workflowId: string | undefined): boolean {
+  if (!flow || !workflowId || flow === workflowId) return false;
+  return flow.replace(TIME_OF_A_SCHEDULE, '') !== workflowId.replace(TIME_OF_A_SCHEDULE, '');
+}
+
+function sealed(payload: Payload): Payload {
+  return withMetadata(payload, SEALED_METADATA, '1');
 }
 
 /** Removes the mark of decrypted payloads, with which an unencrypted payload would pass as one of ours. */
 export function unsealed(payload: Payload): Payload {
-  if (payload?.metadata?.[SEALED_METADATA] === undefined) return payload;
-  const { [SEALED_METADATA]: _forged, ...metadata } = payload.metadata;
+  return without(payload, SEALED_METADATA);
+}
+
+function withMetadata(payload: Payload, name: string, value: string): Payload {
+  return { ...payload, metadata: { ...payload?.metadata, [name]: Buffer.from(value) } };
+}
+
+function without(payload: Payload, name: string): Payload {
+  if (payload?.metadata?.[name] === undefined) return payload;
+  const { [name]: _taken, ...metadata } = payload.metadata;
   return { ...payload, metadata };
 }
 

@@ -1,6 +1,7 @@
 import { createDataConverter } from '../../src/security/data-converter.js';
 import { GOLDEN_ENCRYPTION_KEYS } from '../replay/golden-key.js';
 import { parseKeyRing } from '../../src/security/key-ring.js';
+import { noteCopy } from './copies.js';
 
 /** A key of this run, the same in all its processes; the golden one while golden histories are recorded. */
 export const TEST_ENCRYPTION_KEYS =
@@ -14,5 +15,5 @@ function keyOfRun(): string {
 
 /** @param keys in the form of HOLDFAST_ENCRYPTION_KEYS; the first encrypts */
 export function testDataConverter(keys = TEST_ENCRYPTION_KEYS, refusesClear = false) {
-  return createDataConverter(parseKeyRing(keys), { refusesClear });
+  return createDataConverter(parseKeyRing(keys), { refusesClear, logger: { warn: noteCopy } });
 }

@@ -1,4 +1,5 @@
 import { afterAll, expect } from 'vitest';
+import { takeCopies } from './copies.js';
 
 /**
  * Files of one process share it: what one changes and does not put back fails another, in whichever order they ran. So
@@ -11,6 +12,8 @@ afterAll(() => {
   const now: Record<string, unknown> = globals();
   const changed = Object.entries(before.globals).filter(([name, value]) => now[name] !== value);
   expect(changed.map(([name]) => `${name} is left replaced`)).toEqual([]);
+  // No path of ours gives a flow what was encrypted for another one, whatever the file tests.
+  expect(takeCopies()).toEqual([]);
 });
 
 // It tries to connect again from timers, for as long as its process lives, and in virtual time that is at once.
