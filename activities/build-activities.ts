@@ -2,7 +2,7 @@ import { activityInfo, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { UnitCall } from '../src/contract/activity-calls.js';
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
-import { isInClear, isUndecodable } from '../src/contract/payload-marks.js';
+import { isInClear, isUndecodable, NOT_FOR_THIS_FLOW } from '../src/contract/payload-marks.js';
 import type { ActivityDeps } from './read-call.js';
 import { noEarlierLeft, NOTHING_PROVEN } from './send-call.js';
 
@@ -14,7 +14,7 @@ export type ActivityTable<Deps, Activities> = {
 };
 
 /**
- * Builds the activities of a table. Each refuses what came in clear.
+ * Builds the activities of a table. Each refuses what came in clear or was encrypted for another flow.
  * @param check throws for an argument that no activity may get
  */
 export function buildActivities<Deps, Activities>(
@@ -60,8 +60,7 @@ export function requireDecoded(call: unknown): void {
  */
 function requireSealed(call: unknown): void {
   if (!isInClear(call)) return;
-  const why =
-    'Nothing was done: workers execute only calls that are encrypted under our keys, and this one came in clear';
+  const why = `Nothing was done: workers execute only calls that are encrypted under our keys, and this one ${NOT_FOR_THIS_FLOW}`;
   throw ApplicationFailure.nonRetryable(why, FAILURE_TYPES.invalidInput);
 }
 

@@ -7,7 +7,7 @@ import {
 } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../src/contract/names.js';
 import { OUTGOING_FLOW, type OutgoingOfDay } from '../src/contract/outgoing.js';
-import { isSealed } from '../src/contract/payload-marks.js';
+import { isSealed, NOT_FOR_THIS_FLOW } from '../src/contract/payload-marks.js';
 import type { DaySums } from '../src/domain/outgoing.js';
 import { HOUR } from '../src/domain/schedules.js';
 import { earlierRun } from './kit/earlier-run.js';
@@ -52,7 +52,7 @@ function open(raw: unknown, carried: unknown) {
   try {
     const { input, before } = openRun(OUTGOING_FLOW, [raw, carried], isCarried);
     // Whoever has access to Temporal could begin a day again, at nothing.
-    if (!isSealed(raw)) throw invalidInput(['input: was written in clear, and only workers count, encrypted']);
+    if (!isSealed(raw)) throw invalidInput([`input: ${NOT_FOR_THIS_FLOW}, and only workers count, encrypted`]);
     const { sums = [], cards = [], keys = [] } = before ?? {};
     const day = { sums: new Map(sums), cards: new Map(cards), keys: new Map(keys) };
     const counting: Counting = { day, counted: 0, begun: false };

@@ -13,7 +13,7 @@ import {
   type ParkedEventResult,
   type ParsedParkedEventInput,
 } from '../src/contract/parked-event.js';
-import { isSealed } from '../src/contract/payload-marks.js';
+import { isSealed, NOT_FOR_THIS_FLOW } from '../src/contract/payload-marks.js';
 import type { PaymentStatus } from '../src/contract/statuses.js';
 import { GIVEN_UP_AFTER_MS, pollDelay } from '../src/domain/schedules.js';
 import { invalidInput, parseStart } from './kit/start-guard.js';
@@ -54,7 +54,7 @@ function parse(raw: unknown): ParsedParkedEventInput {
   const input = parseStart(FLOWS.parkedEvent, raw);
   // The flow would take it for an event that the webhook handler has verified.
   if (!isSealed(raw))
-    throw invalidInput(['event: was written in clear, and only the webhook handler parks events, encrypted']);
+    throw invalidInput([`event: ${NOT_FOR_THIS_FLOW}, and only the webhook handler parks events, encrypted`]);
   return input;
 }
 

@@ -6,7 +6,7 @@ import {
   QueryNotRegisteredError,
 } from '@temporalio/client';
 import { parkedEventWorkflowId } from '../contract/names.js';
-import { isInClear, isUndecodable } from '../contract/payload-marks.js';
+import { isInClear, isUndecodable, NOT_FOR_THIS_FLOW } from '../contract/payload-marks.js';
 import type { Engine } from './engine.js';
 import { CommandError, messageOf } from './errors.js';
 import { hashesOfEventId, hashesThatBegin, paymentOfEventId } from './events.js';
@@ -100,7 +100,9 @@ export async function askFlow<Answer>(
     const handle = client.workflow.getHandle(run.workflowId, run.runId);
     const answer = await client.withDeadline(Date.now() + waitMs, () => handle.query<Answer>(query));
     if (isInClear(answer))
-      return { silence: 'its answer came in clear, and no worker gives one so: somebody else runs this workflow' };
+      return {
+        silence: `its answer ${NOT_FOR_THIS_FLOW}, and no worker gives one so: somebody else runs this workflow`,
+      };
     if (!isUndecodable(answer)) return { answer };
     return {
       silence: `its answer can't be decoded (${answer.holdfastUndecodable}): give this command the worker's HOLDFAST_ENCRYPTION_KEYS`,

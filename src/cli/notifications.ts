@@ -2,7 +2,7 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { handOver } from '../client/hand-over.js';
 import { NOTIFICATIONS_WORKFLOW, QUERY_NAMES } from '../contract/names.js';
 import type { KeptNotification, SentNotifications } from '../contract/notifications.js';
-import { isSealed, isUndecodable, whyUndecodable } from '../contract/payload-marks.js';
+import { isSealed, isUndecodable, NOT_FOR_THIS_FLOW, whyUndecodable } from '../contract/payload-marks.js';
 import type { Engine } from './engine.js';
 import { CommandError, messageOf } from './errors.js';
 import { askFlow } from './find-flow.js';
@@ -66,7 +66,7 @@ async function toldSince(client: Client, since: Date, { printError, waitMs = WAI
     const sent = said.answer;
     if (!isSealed(sent)) {
       silent = true;
-      printError(`${printable(workflowId)}: what it has told was written in clear, and none of our flows does that.\n`);
+      printError(`${printable(workflowId)}: what it has told ${NOT_FOR_THIS_FLOW}, and none of our flows does that.\n`);
       continue;
     }
     if (isUndecodable(sent)) {

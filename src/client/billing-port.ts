@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { EnginePort, FlowReading, RefundReading } from '../contract/engine-port.js';
 import type { Outcome } from '../contract/messages.js';
 import { FAILURE_TYPES, referenceOfWorkflowId } from '../contract/names.js';
-import { isSealed, isUndecodable } from '../contract/payload-marks.js';
+import { isSealed, isUndecodable, NOT_FOR_THIS_FLOW } from '../contract/payload-marks.js';
 import { Deadlines } from './deadlines.js';
 import { HoldfastError } from './errors.js';
 import { type PaymentRef, sendCommand } from './send-command.js';
@@ -30,7 +30,8 @@ export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' |
         const outcome: unknown = await handle.result();
         // Its id is no secret: whoever has access to Temporal can run a workflow of their own under it.
         if (isUndecodable(outcome)) return { state: 'ended', outcome: outcome as never };
-        if (!isSealed(outcome)) return { state: 'lost', why: 'its result came in clear, and no worker has written it' };
+        if (!isSealed(outcome))
+          return { state: 'lost', why: `its result ${NOT_FOR_THIS_FLOW}, and no worker has written it` };
         const { reference } = outcome as Outcome;
         if (reference === referenceOfWorkflowId(workflowId)) return { state: 'ended', outcome: outcome as Outcome };
         return { state: 'lost', why: `its result is that of "${reference}"` };

@@ -8,7 +8,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { OutgoingDay } from '../contract/engine-port.js';
 import { cutAttribute, FAILURE_TYPES, UPDATE_NAMES } from '../contract/names.js';
 import { type CountedOutgoing, type CountOutgoing, OUTGOING_FLOW } from '../contract/outgoing.js';
-import { isSealed } from '../contract/payload-marks.js';
+import { isSealed, NOT_FOR_THIS_FLOW } from '../contract/payload-marks.js';
 import { keyword } from './start-options.js';
 
 type Counting = (input: OutgoingDay) => Promise<unknown>;
@@ -46,7 +46,7 @@ export async function countOutgoing(
     if (error instanceof WorkflowExecutionAlreadyStartedError || countsNoMore(error)) return 'dayIsOver';
     throw error;
   }
-  throw new Error(`the counter ${workflowId(input)} has answered in clear: no worker of ours runs it`);
+  throw new Error(`the answer of the counter ${workflowId(input)} ${NOT_FOR_THIS_FLOW}: no worker of ours runs it`);
 }
 
 /** It was begun again, or reset: only another day's counter counts. */

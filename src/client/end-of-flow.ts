@@ -151,12 +151,12 @@ async function summaryOf(client: Client, workflowId: string, closed: Event): Pro
   return typeof paymentId === 'string' ? { paymentId, result } : undefined;
 }
 
-/** Uses the same context as the SDK's own reads, because a codec may bind a payload to its workflow. */
+/** Uses the same context as the SDK's own reads, because a payload names the flow that it was encrypted for. */
 async function resultOf(client: Client, workflowId: string, closed: Event | undefined): Promise<unknown> {
   const [payload] = closed?.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
   const { namespace, loadedDataConverter } = client.options;
   const result = await decodePayload(loadedDataConverter, payload, { type: 'workflow', namespace, workflowId });
-  // A result in clear is nobody's of ours: an event must not be compared with it.
+  // A result in clear is nobody's of ours, nor is a copy: an event must not be compared with it.
   return isUndecodable(result) || !isSealed(result) ? undefined : result;
 }
 

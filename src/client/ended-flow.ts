@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { LoadedDataConverter, Payload } from '@temporalio/common';
+import type { LoadedDataConverter, Payload, SerializationContext } from '@temporalio/common';
 import type { FinalOutcome } from '../contract/messages.js';
 import { BEFORE_NEW_REFERENCE, MEMO_KEYS } from '../contract/names.js';
-import { isInClear, isSealed, isUndecodable, whyUndecodable } from '../contract/payload-marks.js';
+import { isInClear, isSealed, isUndecodable, NOT_FOR_THIS_FLOW, whyUndecodable } from '../contract/payload-marks.js';
 import type { PaymentRecord } from '../contract/records.js';
 import { decodePayload } from '../security/data-converter.js';
 import { HoldfastError, engineUnavailable, translate } from './errors.js';
@@ -34,7 +34,7 @@ export async function outcomeOfEndedFlow(
         );
       }
       const outcome = ofWorker((await handle.result()) as FinalOutcome);
-      // A copy of another flow's result is encrypted too, and the memo stands in clear.
+      // A result that names no flow, as of a worker in another language, can be a copy, and the memo stands in clear.
       if (outcome.reference !== reference) throw answersForAnother(reference, outcome.reference);
       return outcome;
     });
@@ -126,15 +126,18 @@ interface EventLike {
 /**
  * The payment that a run created, from the recorded result of its `createPayment`. Reads the history instead of a
  * query because a run is often reset when its code no longer replays.
+ * @param of the flow whose history it is: a result that was encrypted for another one is not read
  * @param key of that call. A flow that reauthorizes creates several payments, and the first can't replace a later one.
  * Without a key, or with the first call's key, the first payment is returned.
  * @throws Error if this process can't decode such a call: answering "none" would create a second payment
  */
 export async function paymentOfHistory(
   history: AsyncIterable<EventLike>,
-  converter: LoadedDataConverter,
+  { client, workflowId }: { client: Client; workflowId: string },
   key?: string,
 ): Promise<PaymentRecord | undefined> {
+  const { loadedDataConverter: converter } = client.options;
+  const context = contextOf(client, workflowId);
   const later = key !== undefined && !key.endsWith(':1');
   const scheduled = new Set<string>();
   for await (const event of history) {
@@ -145,7 +148,7 @@ export async function paymentOfHistory(
     }
     const completed = event.activityTaskCompletedEventAttributes;
     if (completed && scheduled.has(String(completed.scheduledEventId))) {
-      const record = asPayment(await decode(completed.result?.payloads?.[0], converter));
+      const record = asPayment(await decode(completed.result?.payloads?.[0], converter, { context }));
       if (record !== undefined) return record;
     }
     const marker = event.markerRecordedEventAttributes;
@@ -157,7 +160,7 @@ export async function paymentOfHistory(
     ) {
       continue;
     }
-    const record = asPayment(await decode(marker.details?.['result']?.payloads?.[0], converter));
+    const record = asPayment(await decode(marker.details?.['result']?.payloads?.[0], converter, { context }));
     if (record !== undefined) return record;
   }
   return undefined;
@@ -177,15 +180,23 @@ export function requireDecoded<Result>(result: Result): Result {
   throw new UndecodableError(`its result can't be decoded (${whyUndecodable(result)}): give this process the key`);
 }
 
-/** @throws UndecodableError without the key, which says what it is of */
+/**
+ * @param how `context`: the flow that the payload must have been encrypted for, to be taken for ours
+ * @throws UndecodableError without the key, which says what it is of
+ */
 export async function decode(
   payload: Payload | undefined,
   converter: LoadedDataConverter,
-  what = 'what an earlier run created',
+  { what = 'what an earlier run created', context }: { what?: string; context?: SerializationContext } = {},
 ): Promise<unknown> {
-  const value = await decodePayload(converter, payload);
+  const value = await decodePayload(converter, payload, context);
   if (!isUndecodable(value)) return value;
   throw new UndecodableError(`This process can't decode ${what} (${whyUndecodable(value)}); give it the missing key`);
+}
+
+/** The context of the SDK's own reads, for a payload that is read from a history. */
+export function contextOf(client: Client, workflowId: string): SerializationContext {
+  return { type: 'workflow', namespace: client.options.namespace, workflowId };
 }
 
 export function keyOf(call: unknown): unknown {
@@ -193,7 +204,7 @@ export function keyOf(call: unknown): unknown {
 }
 
 function asPayment(value: unknown): PaymentRecord | undefined {
-  // Whoever has access to Temporal can complete an activity in clear.
+  // Whoever has access to Temporal can complete an activity in clear, or with a copy.
   if (typeof value !== 'object' || value === null || !isSealed(value)) return undefined;
   const { paymentId, amount, currency, status, businessUnit, holdMs, madeUnder } = value as Partial<
     Record<keyof PaymentRecord, unknown>
@@ -234,13 +245,13 @@ export function answersForAnother(reference: string, other: string): HoldfastErr
 /**
  * The answer of a flow as it comes from Temporal, which must be a worker's: whoever has access to Temporal can run a
  * workflow of their own under the id of a payment, and so would invent an outcome. A text has no such mark.
- * @throws HoldfastError `UnexpectedResponse` when it came in clear, or as {@link decoded}
+ * @throws HoldfastError `UnexpectedResponse` when it {@link isInClear}, or as {@link decoded}
  */
 export function ofWorker<Answer>(answer: Answer): Answer {
   if (!isInClear(answer)) return decoded(answer);
   throw new HoldfastError(
     'UnexpectedResponse',
-    'An answer came in clear, and no worker gives one so: somebody else runs a workflow under this id. Believe nothing ' +
-      'of it, and look in the Temporal UI at who has started it',
+    `An answer ${NOT_FOR_THIS_FLOW}, and no worker gives one so: somebody else runs a workflow under this id. Believe ` +
+      'nothing of it, and look in the Temporal UI at who has started it',
   );
 }

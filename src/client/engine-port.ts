@@ -76,7 +76,7 @@ export function createEnginePort(client: Client): EnginePort {
       const { runs } = await otherRuns(client, workflowId, ownRunId);
       for (const runId of new Set([...before, ...runs])) {
         const events = eventsOf(client, workflowId, runId);
-        const payment = await paymentOfHistory(events, client.options.loadedDataConverter, key);
+        const payment = await paymentOfHistory(events, { client, workflowId }, key);
         if (payment !== undefined) return payment;
       }
       return undefined;

@@ -61,7 +61,7 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
   };
   return {
     async deliver(workflowId, event) {
-      // The same context as that of the SDK's own signals, because a codec may bind a payload to its workflow.
+      // The same context as that of the SDK's own signals: a payload names the flow that it is encrypted for.
       const payload = await encodePayload(loadedDataConverter, event, { type: 'workflow', namespace, workflowId });
       try {
         await within(() =>

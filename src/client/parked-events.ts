@@ -1,17 +1,17 @@
 import type { Client } from '@temporalio/client';
 import type { TransactionEvent } from '../contract/messages.js';
 import { WORKFLOW_TYPES } from '../contract/names.js';
-import { isSealed } from '../contract/payload-marks.js';
+import { isSealed, NOT_FOR_THIS_FLOW } from '../contract/payload-marks.js';
 import { parkedEventInputSchema, type ParsedParkedEventInput } from '../contract/parked-event.js';
 import { eventsOf } from './earlier-runs.js';
-import { decode } from './ended-flow.js';
+import { contextOf, decode } from './ended-flow.js';
 
 /** Somebody else than a webhook handler has started the flow of this event, which refuses it too. */
 class InClearError extends Error {}
 
 /**
  * The events of a payment that wait for a person: they contradict how their flow has ended, or name a transaction that it
- * does not know. Without those in clear. The list lags by seconds.
+ * does not know. Without those in clear, and without copies. The list lags by seconds.
  * @throws UndecodableError without the key
  */
 export async function parkedEventsOf(client: Client, paymentId: string): Promise<TransactionEvent[]> {
@@ -29,7 +29,7 @@ export async function parkedEventsOf(client: Client, paymentId: string): Promise
 
 /**
  * The event itself is stored only in the input of its workflow.
- * @throws UndecodableError without the key; Error for one that was written in clear, which anybody may have done
+ * @throws UndecodableError without the key; Error for one that came in clear or is a copy, which anybody may have done
  */
 export async function parkedInputOf(
   client: Client,
@@ -38,10 +38,13 @@ export async function parkedInputOf(
 ): Promise<ParsedParkedEventInput> {
   for await (const event of eventsOf(client, workflowId, runId)) {
     const [payload] = event.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
-    const input = await decode(payload, client.options.loadedDataConverter, 'the event');
+    const input = await decode(payload, client.options.loadedDataConverter, {
+      what: 'the event',
+      context: contextOf(client, workflowId),
+    });
     if (!isSealed(input))
       throw new InClearError(
-        `${workflowId} was written in clear, and no webhook handler does that: it is no event of the service`,
+        `the event of ${workflowId} ${NOT_FOR_THIS_FLOW}, and no webhook handler does that: it is no event of the service`,
       );
     return parkedEventInputSchema.parse(input);
   }

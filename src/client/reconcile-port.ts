@@ -202,7 +202,7 @@ async function createdBy(
 ): Promise<string | undefined> {
   if (state !== 'stopped') return undefined;
   const events = eventsOf(client, workflowId, runId);
-  return (await paymentOfHistory(events, client.options.loadedDataConverter))?.paymentId;
+  return (await paymentOfHistory(events, { client, workflowId }))?.paymentId;
 }
 
 function stateOf(name: string): FlowFacts['state'] {

@@ -115,7 +115,7 @@ describe('what somebody else has written in clear in the place of a flow', () =>
     const answering = (answer: object) =>
       ({ workflow: { executeUpdateWithStart: () => Promise.resolve(answer) } }) as never;
     const day = { businessUnit: 'default', day: '2027-03-03' } as never;
-    await expect(countOutgoing(answering({ counted: true }), day, {} as never)).rejects.toThrow('answered in clear');
+    await expect(countOutgoing(answering({ counted: true }), day, {} as never)).rejects.toThrow('came in clear');
     expect(await countOutgoing(answering(markSealed({ counted: true })), day, {} as never)).toEqual({ counted: true });
   });
 });

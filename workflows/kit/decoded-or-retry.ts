@@ -3,6 +3,7 @@ import {
   isInClear,
   isReadableElsewhere,
   isUndecodable,
+  NOT_FOR_THIS_FLOW,
   whyUndecodable,
   type Undecodable,
 } from '../../src/contract/payload-marks.js';
@@ -21,12 +22,14 @@ export function readableOrRetry<Value>(value: Value, what: string): Value {
 /**
  * For an activity's result. If it can't be decoded, this worker lacks a key that another one has: a plain error fails
  * the workflow task, which is retried until a worker with the key takes it. Any other path would be recorded in the
- * history, and every later replay that has the key would diverge from it. One in clear is no worker's: whoever has access
- * to Temporal can complete an activity. It holds the flow too, until a person resets it to before that.
+ * history, and every later replay that has the key would diverge from it. One in clear is no worker's, nor is a copy: whoever
+ * has access to Temporal can complete an activity. It holds the flow too, until a person resets it to before that.
  */
 export function decodedOrRetry<Result>(result: Result): Result {
   if (isInClear(result))
-    throw new Error("An activity's result came in clear, and no worker has written it: reset the flow to before it");
+    throw new Error(
+      `An activity's result ${NOT_FOR_THIS_FLOW}, and no worker has written it: reset the flow to before it`,
+    );
   if (!isUndecodable(result)) return result;
   throw lackingKey("an activity's result", result);
 }

@@ -9,6 +9,7 @@ import {
   isRefusedInClear,
   isSealed,
   isUndecodable,
+  NOT_FOR_THIS_FLOW,
   whyUndecodable,
 } from '../../src/contract/payload-marks.js';
 import type { SharedSchema } from '../../src/contract/shared-schema.js';
@@ -33,7 +34,8 @@ export function onUpdate<Schema extends z.ZodType, Request, Answer>(
 ): void {
   setHandler(update, (request) => whateverIsCancelled(() => answer(parseAccepted(schema, request))), {
     validator: (request) => {
-      if (onlySealed === true && !isSealed(request)) throw refused('it came in clear', FAILURE_TYPES.invalidInput);
+      if (onlySealed === true && !isSealed(request))
+        throw refused(`it ${NOT_FOR_THIS_FLOW}`, FAILURE_TYPES.invalidInput);
       validate(parse(schema, request));
     },
     description,

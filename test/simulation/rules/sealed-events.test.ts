@@ -75,7 +75,7 @@ describe('an event that was written in clear', () => {
       args: [{ event, reason: 'flowNotFound' }],
     });
     await expect(time.client.workflow.getHandle(workflowId).result()).rejects.toMatchObject(
-      failsWith('InvalidInput', 'event: was written in clear'),
+      failsWith('InvalidInput', 'event: came in clear'),
     );
     expect(await charge.status()).toMatchObject({ status: 'pending', ignored: {} });
   });
@@ -97,7 +97,7 @@ describe('an event that was written in clear', () => {
     await expect(time.client.workflow.getHandle(workflowId).result()).rejects.toThrow();
     expect(await parkedEventsOf(time.client, paymentId)).toEqual([]);
     const [replayed] = await replayEvents(time.client, [workflowId]);
-    const why = expect.stringContaining('was written in clear') as string;
+    const why = expect.stringContaining('came in clear') as string;
     expect(replayed).toEqual({ hash: 'e'.repeat(64), result: 'failed', why });
     expect(await charge.status()).toMatchObject({ status: 'pending', ignored: {} });
   });

@@ -6,6 +6,8 @@ import { BRAKE_UPDATE, BRAKES_MEMO, BRAKES_WORKFLOW, RELEASE_UPDATE } from '../.
 import { PAYMENTS_TASK_QUEUE, UPDATE_NAMES } from '../../../src/contract/names.js';
 import { OUTGOING_FLOW } from '../../../src/contract/outgoing.js';
 import { NO_BRAKES } from '../../../src/domain/brakes.js';
+import { copierOf, payloadIn, resultOf } from '../../support/copier.js';
+import { takeCopies } from '../../support/copies.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { ADA, braking } from './braking.js';
 import { beginFlow, HOUR, inputOf, MINUTE, sharedTime } from './context.js';
@@ -75,10 +77,7 @@ test('brakes that were begun again with a copy of older ones are those of before
   const { raw } = await time.client.workflow.getHandle(BRAKES_WORKFLOW).describe();
   const older = raw.workflowExecutionInfo?.memo?.fields?.[BRAKES_MEMO] as Payload;
   await brake();
-  const { connection, options } = time.client;
-  const payloadCodecs = [{ encode: async () => [older], decode: async (payloads: Payload[]) => payloads }];
-  const copier = new Client({ connection, namespace: options.namespace, dataConverter: { payloadCodecs } });
-  await replace(copier, BRAKES_WORKFLOW, BRAKES_WORKFLOW, ['copy'], { [BRAKES_MEMO]: 'copy' });
+  await replace(copierOf(time.client, older), BRAKES_WORKFLOW, BRAKES_WORKFLOW, ['copy'], { [BRAKES_MEMO]: 'copy' });
   await time.simulation.readBrakes();
   expect(await charge()).toMatchObject({ status: 'notExecuted', braked: true });
 });
@@ -134,19 +133,27 @@ test('a counter takes nothing in clear', async () => {
   expect(await time.holdfast.explain(counterOf(at))).toBe(counted);
 });
 
-test("an activity's result in clear lets nothing through", async () => {
+test.each<[string, (unlimited: string) => Promise<Client>]>([
+  ['in clear', async () => stranger()],
+  [
+    'that is a copy of that of another flow',
+    async (unlimited) => copierOf(time.client, await payloadIn(time.client, unlimited, resultOf('countOutgoing'))),
+  ],
+])("an activity's result %s lets nothing through", async (_how, who) => {
   await newDay();
-  const { actions, moved } = await charged();
+  const [another, { actions, moved }] = [await charged(), await charged()];
+  await another.actions.ask('refund', { commandId: 'r', amount: 1_000, who: 'Ada' });
   const held = time.hold('countOutgoing');
   await actions.command('refund', { commandId: 'r', amount: 7_000, who: 'Ada' });
   await held.reached;
   const { workflowId } = actions;
   const { raw } = await time.client.workflow.getHandle(workflowId).describe();
   const activityId = raw.pendingActivities?.[0]?.activityId ?? '';
-  await stranger().activity.complete({ workflowId, activityId }, { counted: true });
+  await (await who(another.actions.workflowId)).activity.complete({ workflowId, activityId }, { counted: true });
   await pass(HOUR);
   held.release();
   expect(await moved()).toEqual(['charge Succeed 12000 USD']);
+  takeCopies();
 });
 
 test('a worker that refuses what comes in clear lets nobody approve, brake or release so', async () => {
