@@ -39,6 +39,8 @@ export const ONLY_AT_FULL_COUNTS = {
   'reconcile/on-temporal':
     '10,000 payments on a real server; simulation/rules/reconcile plants every kind of difference among a few',
   'replay/releases': 'npm run verify has it as a step of its own; npm test of what is not released has no need of it',
+  'security/every-message':
+    'bundles workflows for a real server; security/payload-flow compares, and the simulation gives the same contexts',
   'sandbox/survival': 'kills a real sandbox; sandbox/store shows what it keeps on disk',
   'tools/kubernetes-rendered': 'renders each overlay; tools/kubernetes reads the manifests as they stand',
   'tools/kubernetes-schema': 'fetches the schemas of Kubernetes; tools/kubernetes compares with our own',
