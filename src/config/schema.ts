@@ -145,7 +145,7 @@ export const configSchema = settingsSchema.extend({
     name: 'HOLDFAST_PLAIN_PAYLOADS',
     readBy: 'worker',
     description:
-      '`refuse`: a start or a command that came without encryption is `InvalidInput`, and nothing is sent. Flows that were taken before go on',
+      '`refuse`: a start or a command that came without encryption, or encrypted for another flow, is `InvalidInput`, and nothing is sent. Flows that were taken before go on',
     default: '`accept`; `refuse` for `live`',
   }),
   /** Sign notifications to merchants: the old and the new one while one replaces the other. */
