@@ -64,7 +64,7 @@ func (c *holdfastCodec) encrypt(payload *commonpb.Payload) (*commonpb.Payload, e
 		Metadata: map[string][]byte{
 			"encoding":          []byte("binary/encrypted"),
 			"encryption-key-id": []byte(c.current),
-			"holdfast-format":   []byte("2"),
+			"holdfast-format":   []byte("1"),
 			"holdfast-aad":      []byte("0"),
 		},
 		// The IV, the ciphertext, and the tag of 16 bytes.
@@ -76,7 +76,7 @@ func (c *holdfastCodec) decrypt(payload *commonpb.Payload) (*commonpb.Payload, e
 	if string(payload.Metadata["encoding"]) != "binary/encrypted" {
 		return payload, nil
 	}
-	if string(payload.Metadata["holdfast-format"]) != "2" {
+	if string(payload.Metadata["holdfast-format"]) != "1" {
 		return nil, errors.New("a payload has a format that this codec does not know")
 	}
 	id := string(payload.Metadata["encryption-key-id"])

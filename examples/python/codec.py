@@ -33,7 +33,7 @@ class HoldfastCodec(PayloadCodec):
         metadata = {
             "encoding": b"binary/encrypted",
             "encryption-key-id": self._current.encode(),
-            "holdfast-format": b"2",
+            "holdfast-format": b"1",
             "holdfast-aad": b"0",
         }
         return Payload(metadata=metadata, data=sealed)
@@ -41,7 +41,7 @@ class HoldfastCodec(PayloadCodec):
     def _decrypt(self, payload: Payload) -> Payload:
         if payload.metadata.get("encoding") != b"binary/encrypted":
             return payload
-        if payload.metadata.get("holdfast-format") != b"2":
+        if payload.metadata.get("holdfast-format") != b"1":
             raise ValueError("a payload has a format that this codec does not know")
         key_id = payload.metadata["encryption-key-id"].decode()
         if key_id not in self._keys:

@@ -22,17 +22,15 @@ const METADATA_KEYS = {
   associatedData: 'holdfast-aad',
 } as const;
 
-/** Format 2: data = IV (12 bytes) | ciphertext | tag (16 bytes); the plaintext is the whole inner payload message. */
-const FORMAT = '2';
-/** Format 1 is the same without {@link FLOW_METADATA}. Only recorded histories have it. */
-const READABLE_FORMATS: ReadonlySet<string | undefined> = new Set(['1', FORMAT]);
+/** Format 1: data = IV (12 bytes) | ciphertext | tag (16 bytes); the plaintext is the whole inner payload message. */
+const FORMAT = '1';
 /**
  * Metadata of the inner payload: the workflow id that it was encrypted for. It stands in the plaintext, so nobody without
  * the key can change it, and a reader that knows no workflow id, as the codec server, decodes the payload all the same.
- * It is read in every format: the number of the format is not authenticated.
+ * A later format must read it too: the number of the format is not authenticated.
  */
 const FLOW_METADATA = 'holdfast-flow';
-/** No format uses associated data: see docs/decisions/0025-a-payload-names-its-flow.md. */
+/** Nothing is associated data: see docs/decisions/0025-a-payload-names-its-flow.md. */
 const NO_ASSOCIATED_DATA = '0';
 /** What the server puts behind the workflow id of a schedule's action, for each workflow that the schedule starts. */
 const TIME_OF_A_SCHEDULE = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
@@ -152,7 +150,7 @@ export class EncryptionCodec implements PayloadCodec {
       text(metadata?.[METADATA_KEYS[name]]),
     );
     if (keyId === undefined || format === undefined || associatedData === undefined) return 'malformed';
-    if (!READABLE_FORMATS.has(format) || associatedData !== NO_ASSOCIATED_DATA) return 'unknown format';
+    if (format !== FORMAT || associatedData !== NO_ASSOCIATED_DATA) return 'unknown format';
     if (!types.isUint8Array(data) || data.length < IV_BYTES + TAG_BYTES) return 'malformed';
     const key = this.#keyRing.find(keyId);
     if (key === undefined) return 'unknown key id';

@@ -71,7 +71,7 @@ describe('a payload that was encrypted for a flow', () => {
 
   test('stays of its flow whatever its metadata say, which anybody can write', async () => {
     const { metadata, data } = await encrypted(flow(A));
-    for (const said of [{ 'holdfast-format': '1' }, { 'holdfast-flow': B }, { 'holdfast-sealed': '1' }]) {
+    for (const said of [{ 'holdfast-flow': B }, { 'holdfast-sealed': '1' }]) {
       const more = Object.fromEntries(Object.entries(said).map(([name, text]) => [name, Buffer.from(text)]));
       const copied = { metadata: { ...metadata, ...more }, data: data as Uint8Array };
       expect(await read(copied, flow(B))).toMatchObject({ value: REFUND, isSealed: false });

@@ -58,7 +58,7 @@ final class HoldfastCodec implements PayloadCodec {
     return Payload.newBuilder()
         .putMetadata("encoding", ByteString.copyFromUtf8("binary/encrypted"))
         .putMetadata("encryption-key-id", ByteString.copyFromUtf8(current))
-        .putMetadata("holdfast-format", ByteString.copyFromUtf8("2"))
+        .putMetadata("holdfast-format", ByteString.copyFromUtf8("1"))
         .putMetadata("holdfast-aad", ByteString.copyFromUtf8("0"))
         .setData(ByteString.copyFrom(iv).concat(ByteString.copyFrom(ciphertext)))
         .build();
@@ -66,7 +66,7 @@ final class HoldfastCodec implements PayloadCodec {
 
   private Payload decrypt(Payload payload) {
     if (!metadata(payload, "encoding").equals("binary/encrypted")) return payload;
-    if (!metadata(payload, "holdfast-format").equals("2"))
+    if (!metadata(payload, "holdfast-format").equals("1"))
       throw new PayloadCodecException("a payload has a format that this codec does not know");
     String id = metadata(payload, "encryption-key-id");
     if (!keys.containsKey(id))
