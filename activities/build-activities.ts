@@ -14,7 +14,8 @@ export type ActivityTable<Deps, Activities> = {
 };
 
 /**
- * Builds the activities of a table. Each refuses what came in clear or was encrypted for another flow.
+ * Builds the activities of a table. Each refuses what came in clear or was encrypted for another flow, and is executed
+ * only for a workflow.
  * @param check throws for an argument that no activity may get
  */
 export function buildActivities<Deps, Activities>(
@@ -26,6 +27,7 @@ export function buildActivities<Deps, Activities>(
   const activities = rows.map(([name, run]) => [
     name,
     (...call: unknown[]) => {
+      requireFlow();
       call.forEach(check);
       call.forEach(requireSealed);
       return run(deps, ...call);
@@ -62,6 +64,18 @@ function requireSealed(call: unknown): void {
   if (!isInClear(call)) return;
   const why = `Nothing was done: workers execute only calls that are encrypted under our keys, and this one ${NOT_FOR_THIS_FLOW}`;
   throw ApplicationFailure.nonRetryable(why, FAILURE_TYPES.invalidInput);
+}
+
+/**
+ * Anybody who has access to Temporal can start an activity without a workflow, and would be told what only a flow may be.
+ * @throws ApplicationFailure for such an activity
+ */
+export function requireFlow(): void {
+  if (activityInfo().workflowExecution !== undefined) return;
+  throw ApplicationFailure.nonRetryable(
+    'Nothing was done: an activity of Holdfast is executed only for a workflow',
+    FAILURE_TYPES.invalidInput,
+  );
 }
 
 /** As {@link requireDecoded}, where no call of the payment service is at stake. */

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { requireFlow } from '../activities/build-activities.js';
 import { ApplicationFailure } from '@temporalio/common';
 import type { z } from 'zod';
 import { joinFlow } from '../src/client/ask-flow.js';
@@ -19,6 +20,7 @@ export function flowActivities(client: Client): FlowActivities {
   const deadlines = new Deadlines(client);
   return {
     async [ASK_FLOW_ACTIVITY](flow, input) {
+      requireFlow();
       requireDecoded(flow);
       requireDecoded(input);
       const row = FLOWS[flow] as RepeatableFlow<ChildFlow, z.ZodType<object>>;

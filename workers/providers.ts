@@ -94,16 +94,16 @@ export function unitTerms({ businessUnits, environment }: Config): Map<string, U
 
 /**
  * Reads a payment's details for the webhook handler through the clients of all business units. A read that has no turn
- * is not sent: the handler takes it for one without an answer.
+ * is not sent: the handler takes it for one without an answer. That of a dispute needs none.
  */
 export function createPaymentDetails(
   providers: ReadonlyMap<string, ProviderClient>,
   limits: ReadonlyMap<string, RateLimit> = new Map(),
 ): PaymentDetails {
-  return async ({ businessUnit, paymentId }, timeoutMs) => {
+  return async ({ businessUnit, paymentId, isDisputed }, timeoutMs) => {
     const provider = providers.get(businessUnit);
     if (provider === undefined) throw new Error(`Business unit "${businessUnit}" is not configured`);
-    if (limits.get(businessUnit)?.atOnce() === false)
+    if (isDisputed !== true && limits.get(businessUnit)?.atOnce() === false)
       throw new Error(
         `Payment ${paymentId} is not read: callsPerSecond of business unit "${businessUnit}" allows no more`,
       );

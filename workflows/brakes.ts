@@ -17,7 +17,7 @@ import {
 import { isSealed } from '../src/contract/payload-marks.js';
 import { brakeOf, brakesIn, sayBrake, withBrake, withoutBrake } from '../src/domain/brakes.js';
 import { readableOrRetry } from './kit/decoded-or-retry.js';
-import { onUpdate } from './kit/requests.js';
+import { onUpdate, refused } from './kit/requests.js';
 import { answerQueries, countUnknownSignals, isHistoryLong, MOST_UPDATES } from './kit/run.js';
 import { invalidInput } from './kit/start-guard.js';
 import { brakeUpdate, releaseUpdate } from './messages.js';
@@ -53,7 +53,11 @@ export async function brakes(raw?: unknown): Promise<never> {
   });
   onUpdate(releaseUpdate, releaseSchema, {
     description: 'Lets a business unit go on, with who and why',
-    validate: () => undefined,
+    validate: ({ businessUnit, since }) => {
+      const brake = brakeOf(kept, businessUnit);
+      if (brake === undefined || since === undefined || since === brake.since) return;
+      throw refused(`${sayBrake(brake)}; the brake of ${since} is no more: release this one if it is meant`);
+    },
     answer: (request) =>
       brakeOf(kept, request.businessUnit) === undefined
         ? Promise.resolve(kept)

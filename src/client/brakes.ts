@@ -56,8 +56,10 @@ export function brakeCommands(client: Client, calls: FlowCalls): BrakeCommands {
     async release(request) {
       const checked = checkInput(releaseSchema, request);
       const left = await kept();
-      if (brakeOf(left, checked.businessUnit) === undefined) return left;
-      return await calls.guarded(FLOW, async () => ofWorker(await update(client, RELEASE_UPDATE, checked, left)));
+      const brake = brakeOf(left, checked.businessUnit);
+      if (brake === undefined) return left;
+      const named = { since: brake.since, ...checked };
+      return await calls.guarded(FLOW, async () => ofWorker(await update(client, RELEASE_UPDATE, named, left)));
     },
   };
 }

@@ -26,7 +26,13 @@ export const brakeSchema = new SharedSchema(
 );
 export type BrakeRequest = OutputOf<typeof brakeSchema>;
 
-export const releaseSchema = new SharedSchema(z.strictObject(named));
+export const releaseSchema = new SharedSchema(
+  z.strictObject({
+    ...named,
+    /** `since` of the brake that is meant: a later one is not released, such as by a copy of this request. */
+    since: z.string().max(40).optional(),
+  }),
+);
 export type ReleaseRequest = OutputOf<typeof releaseSchema>;
 
 /** Of a business unit: what is stopped, by whom and why. */

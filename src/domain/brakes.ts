@@ -27,7 +27,7 @@ export function withBrake(brakes: Brakes, request: BrakeRequest, at: string): Br
   };
 }
 
-export function withoutBrake(brakes: Brakes, request: ReleaseRequest, at: string): Brakes {
+export function withoutBrake(brakes: Brakes, { since: _since, ...request }: ReleaseRequest, at: string): Brakes {
   return {
     braked: others(brakes, request),
     changes: [...brakes.changes, { did: 'release' as const, at, ...request }].slice(-MOST_CHANGES),

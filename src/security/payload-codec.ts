@@ -80,7 +80,7 @@ export class EncryptionCodec implements PayloadCodec {
   }
 
   async encode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
-    return payloads.map((payload) => this.#encrypt(payload, context?.workflowId));
+    return payloads.map((payload) => this.#encrypt(payload, flowOf(context)));
   }
 
   /**
@@ -95,8 +95,8 @@ export class EncryptionCodec implements PayloadCodec {
       const opened = this.#decrypt(payload);
       if (typeof opened === 'string')
         return this.#marker(opened, text(payload.metadata?.[METADATA_KEYS.keyId]), context?.workflowId);
-      const isCopy = isOther(opened.flow, context?.workflowId);
-      return isCopy ? this.#ofOtherFlow(opened, context?.workflowId) : sealed(opened.inner);
+      const reader = flowOf(context);
+      return isOther(opened.flow, reader) ? this.#ofOtherFlow(opened, reader) : sealed(opened.inner);
     });
   }
 
@@ -185,10 +185,21 @@ interface Opened {
   inner: Payload;
 }
 
-/** Workflows that one schedule starts are one flow: the schedule's input was encrypted for all of them. */
-function isOther(flow: string | undefined, workflowId: string | undefined): boolean {
-  if (!flow || !workflowId || flow === workflowId) return false;
-  return flow.replace(TIME_OF_A_SCHEDULE, '') !== workflowId.replace(TIME_OF_A_SCHEDULE, '');
+/** What a payload is encrypted for; undefined: nobody has told, as the codec server, so nothing is compared. */
+function flowOf(context: SerializationContext | undefined): string | undefined {
+  if (context === undefined || context.workflowId) return context?.workflowId;
+  // Somebody may start an activity without any workflow, with a copy of a call: its answer must be that of no flow.
+  return context.type === 'activity' ? `activity/${context.activityId ?? ''}` : undefined;
+}
+
+/**
+ * The workflows that a schedule starts read what was encrypted for its action, and for each other. Not the other way
+ * round: anybody can start a workflow whose id is that of a flow with a time.
+ */
+function isOther(flow: string | undefined, reader: string | undefined): boolean {
+  if (!flow || !reader || flow === reader) return false;
+  const action = reader.replace(TIME_OF_A_SCHEDULE, '');
+  return action === reader || (flow !== action && flow.replace(TIME_OF_A_SCHEDULE, '') !== action);
 }
 
 function sealed(payload: Payload): Payload {

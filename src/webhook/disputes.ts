@@ -10,7 +10,7 @@ import type { FindOwner } from './route.js';
  */
 export async function passOnDispute(sink: EventSink, findOwner: FindOwner, event: TransactionEvent): Promise<void> {
   const { businessUnit, paymentId, currency } = event;
-  const owner = await findOwner(event);
+  const owner = await findOwner(event, true);
   if (owner === undefined) throw new Error('the service has no such payment');
   const madeBy = owner === 'foreign' ? await sink.flowOfPayment(paymentId) : owner.workflowId;
   if (madeBy === undefined) return;

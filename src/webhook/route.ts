@@ -60,11 +60,12 @@ function flowOf({ workflowId }: Extract<EventDelivery, { result: 'unclaimed' }>)
  * such payment. Rejects when the service does not answer within `timeoutMs`.
  */
 export type PaymentDetails = (
-  payment: { businessUnit: string; paymentId: string },
+  payment: { businessUnit: string; paymentId: string; isDisputed?: boolean },
   timeoutMs: number,
 ) => Promise<Readonly<Record<string, string>> | undefined>;
 
-export type FindOwner = (event: TransactionEvent) => Promise<PaymentOwner | undefined>;
+/** @param isDisputed it is asked for whatever the limit of its unit: nothing else may ever tell of the dispute */
+export type FindOwner = (event: TransactionEvent, isDisputed?: boolean) => Promise<PaymentOwner | undefined>;
 
 const REMEMBERED_PAYMENTS = 10_000;
 /** ms that an answer is cached. */
@@ -87,8 +88,8 @@ export function createPaymentOwners(details: PaymentDetails, timeoutMs = 1000): 
       return found && ownerFrom(found[WIRE_DETAILS.workflowId]);
     },
   });
-  return ({ businessUnit, paymentId }) =>
-    owners.fetch(`${businessUnit} ${paymentId}`, { context: { businessUnit, paymentId } });
+  return ({ businessUnit, paymentId }, isDisputed = false) =>
+    owners.fetch(`${businessUnit} ${paymentId}`, { context: { businessUnit, paymentId, isDisputed } });
 }
 
 /** The flow that created a payment, as far as this handler knows it: the place to ask first, and never an answer. */

@@ -8,10 +8,10 @@ import { transactionRecord } from '../../activities/records.js';
 import { transactionRows, type TransactionTable } from '../../activities/transactions.js';
 import type { CreateTransactionCall } from '../../src/contract/activity-calls.js';
 import type { TransactionActivities, TransactionOperation } from '../../src/contract/activities.js';
-import { undecodable } from '../../src/contract/payload-marks.js';
+import { markSealed, undecodable } from '../../src/contract/payload-marks.js';
 import { type ProviderClient, ProviderError, type Transaction } from '../../src/provider/index.js';
 import { CHARGE_ID, PAYMENT_ID } from '../provider/support/fake-service.js';
-import { type AttemptInfo, type Failed, failedWith, keyed, ORIGINAL_RUN_ID, RUN_ID } from './support.js';
+import { type AttemptInfo, type Failed, failedWith, keyed, ofNoFlow, ORIGINAL_RUN_ID, RUN_ID } from './support.js';
 import { createBulkActivities } from '../../activities/bulk.js';
 import { createNotificationActivities } from '../../activities/notifications.js';
 import { createReconcileActivities } from '../../activities/reconcile.js';
@@ -187,6 +187,16 @@ describe('a call in clear, which anyone with access to Temporal can have a worke
       retryable: false,
       message: expect.stringContaining('this one came in clear') as string,
     });
+  });
+
+  test.each(all)('of %s without a workflow is refused, encrypted or not', async (_name, activity) => {
+    for (const given of [undefined, markSealed({ ...call })]) {
+      const asked = ofNoFlow(async () => await activity(given));
+      await expect(asked).rejects.toMatchObject({
+        type: 'InvalidInput',
+        message: expect.stringContaining('only for a workflow') as string,
+      });
+    }
   });
 
   test('of the invented kind does not reach the service', async () => {

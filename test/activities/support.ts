@@ -21,7 +21,7 @@ export const RUN_ID = 'c8b1f0de-5d0b-4f0b-8f7c-0d9f3f2c1a00';
 export const ORIGINAL_RUN_ID = '1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed';
 
 /** The failures that tests provoke would be logged as warnings. */
-const QUIET = new DefaultLogger('ERROR');
+export const QUIET = new DefaultLogger('ERROR');
 const SANDBOX_UNIT = { appId: 'holdfast-sandbox', privateKey: 'sandbox-private-key' };
 
 /** How one attempt of an activity comes about, as the server would tell it. */
@@ -153,6 +153,18 @@ export class Harness {
   async close(): Promise<void> {
     await this.#dispatcher.destroy();
   }
+}
+
+/** Runs `work` as an activity that somebody has started without a workflow. */
+export async function ofNoFlow(work: () => Promise<unknown>): Promise<unknown> {
+  const environment = new MockActivityEnvironment({}, { logger: QUIET });
+  return await environment.run(async () => {
+    const { info } = environment.context;
+    const { workflowExecution } = info;
+    Object.assign(info, { workflowExecution: undefined });
+    // The environment itself can't do without one.
+    return await work().finally(() => Object.assign(info, { workflowExecution }));
+  });
 }
 
 /** A look-up that no test expected would go unseen if it had a harmless answer. */

@@ -41,7 +41,6 @@ describe('a payload that was encrypted for a flow', () => {
     ['by the flow itself', flow(A)],
     ['by an activity of it', activity(A)],
     ['by who knows no flow, as the codec server', undefined],
-    ['by an activity of no workflow', activity()],
     ['in another namespace, as a replay of a copied history has it', { ...flow(A), namespace: 'another' }],
   ])('is ours when it is read %s, and shows no trace of the flow', async (_who, context) => {
     for (const by of [flow(A), activity(A)]) {
@@ -55,6 +54,7 @@ describe('a payload that was encrypted for a flow', () => {
   test.each([
     ['flow', flow(B)],
     ["flow's activity", activity(B)],
+    ['activity, of no workflow,', activity()],
   ])('counts as one in clear when another %s reads it, is counted, and told', async (_who, context) => {
     const warn = vi.fn();
     const other = new EncryptionCodec(KEYS, { logger: { warn } });
@@ -66,7 +66,8 @@ describe('a payload that was encrypted for a flow', () => {
     expect((await read(copied, context)).value).not.toSatisfy(isUndecodable);
     expect(other.counts).toEqual({ undecodable: codec.counts.undecodable, otherFlow: 1 });
     const message = 'A payload was encrypted for another flow: it counts as one in clear';
-    expect(warn.mock.calls).toEqual([[{ workflowId: B, encryptedFor: A }, message]]);
+    const workflowId = context.workflowId ?? 'activity/7';
+    expect(warn.mock.calls).toEqual([[{ workflowId, encryptedFor: A }, message]]);
   });
 
   test('stays of its flow whatever its metadata say, which anybody can write', async () => {
@@ -115,19 +116,31 @@ describe('a payload that was encrypted for a flow', () => {
 });
 
 describe('a payload that was encrypted by who knew no flow', () => {
-  test.each([undefined, activity(), { ...flow(A), workflowId: '' }])('is ours in every flow: %o', async (context) => {
+  test.each([undefined, { ...flow(A), workflowId: '' }])('is ours in every flow: %o', async (context) => {
     const payload = await encrypted(context);
     for (const reader of [undefined, flow(A), flow(B), activity(B)])
       expect(await read(payload, reader)).toMatchObject({ value: REFUND, isSealed: true });
   });
 });
 
+test('what an activity of no workflow answers is of no flow, and its own client reads it', async () => {
+  const payload = await encrypted(activity());
+  expect((await read(payload, activity())).isSealed).toBe(true);
+  for (const reader of [flow(A), activity(A)]) expect((await read(payload, reader)).isSealed).toBe(false);
+});
+
 describe('workflows that a schedule starts, whose ids end with a time', () => {
-  const SCHEDULED = ['nightly-2026-11-28T03:17:00Z', 'nightly-2026-11-29T03:17:00Z', 'nightly'];
-  test.each(SCHEDULED)('read what was encrypted for the schedule or another of them: %s', async (reader) => {
-    for (const writer of SCHEDULED) {
-      expect((await read(await encrypted(flow(writer)), flow(reader))).isSealed).toBe(true);
-    }
+  const ONE = 'nightly-2026-11-28T03:17:00Z';
+  const OTHER = 'nightly-2026-11-29T03:17:00Z';
+  test.each([
+    ['the schedule', 'nightly', ONE, true],
+    ['another of them', OTHER, ONE, true],
+    ['a schedule whose own id ends with a time', ONE, `${ONE}-2026-11-30T03:17:00Z`, true],
+    // Anybody can start a workflow of such an id, and have our workers encrypt for it.
+    ['one of them, read by the schedule', ONE, 'nightly', false],
+    ['one of them, read by what it might have started', `${ONE}-2026-11-30T03:17:00Z`, ONE, false],
+  ])('read what was encrypted for %s', async (_what, writer, reader, isOurs) => {
+    expect((await read(await encrypted(flow(writer)), flow(reader))).isSealed).toBe(isOurs);
   });
 
   test.each(['nightly-2026-11-28', 'nightly-2026-11-28T03:17:00Z-x', 'hourly-2026-11-28T03:17:00Z'])(

@@ -23,5 +23,7 @@ test('a webhook handler reads the payments of a unit with a limit for a tenth of
     'Payment two is not read: callsPerSecond of business unit "limited" allows no more',
   );
   expect(await Promise.all(['three', 'four', 'five'].map((id) => of('free', id)))).toEqual([{}, {}, {}]);
-  expect(read).toEqual(['one', 'three', 'four', 'five']);
+  // Nothing else may ever tell of it.
+  expect(await details({ businessUnit: 'limited', paymentId: 'disputed', isDisputed: true }, 1_000)).toEqual({});
+  expect(read).toEqual(['one', 'three', 'four', 'five', 'disputed']);
 });

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { FLOWS } from '../../src/contract/flows.js';
 import { ASK_FLOW_ACTIVITY, MEMO_KEYS } from '../../src/contract/names.js';
 import { markSealed, undecodable } from '../../src/contract/payload-marks.js';
 import { flowActivities } from '../../workers/flow-activities.js';
+import { ofNoFlow, QUIET } from '../activities/support.js';
 import { MINIMAL } from '../contract/examples.js';
 
 const FINGERPRINT = FLOWS.charge.fingerprint(FLOWS.charge.schema.parse(MINIMAL));
@@ -25,10 +27,15 @@ function engineWith(flow: { type: string; answer: object } | undefined): Client 
 }
 
 async function ask(client: Client, flow: unknown, input: unknown): Promise<unknown> {
-  return await flowActivities(client)
-    [ASK_FLOW_ACTIVITY](flow as never, input as never)
+  return await new MockActivityEnvironment({}, { logger: QUIET })
+    .run(flowActivities(client)[ASK_FLOW_ACTIVITY], flow as never, input as never)
     .catch((error: unknown) => error);
 }
+
+test('is asked for a workflow alone: anybody who has access to Temporal can start an activity without one', async () => {
+  const asked = ofNoFlow(() => flowActivities(engineWith(undefined))[ASK_FLOW_ACTIVITY]('charge', MINIMAL));
+  await expect(asked).rejects.toMatchObject({ type: 'InvalidInput', nonRetryable: true });
+});
 
 describe('a workflow of a merchant that joins a flow', () => {
   test('is told how it has ended, or that it has not', async () => {

@@ -52,10 +52,11 @@ async function findCustomer(flow: FlowState, customerReference: string): Promise
     const { businessUnit, madeUnder } = flow;
     found = await read.findCustomer({ businessUnit, madeUnder, customerReference, forCards: true });
   } catch (error) {
-    const { error: cause, message } = classifyFailure(error);
+    const { error: cause, message, next } = classifyFailure(error);
     // Only the business unit's configuration refuses this read, before anything is sent. After a reset the earlier run
     // may have sent something, so the flow doesn't fail then.
-    const refused = cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.invalidInput;
+    const refused =
+      next === 'refuse' && cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.invalidInput;
     if (refused && !inResetRun()) throw cause;
     return { unreadable: message };
   }

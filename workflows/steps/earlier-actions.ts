@@ -96,14 +96,17 @@ function isNew(lookedAt = 0): boolean {
 }
 
 async function lookUp(creator: Creator, workflowId: string): Promise<PaymentCreator> {
-  const look = async (): Promise<PaymentCreator> => decodedOrRetry(await engineLookup.findCreator(workflowId));
+  const look = async (): Promise<PaymentCreator> => {
+    // The answer may come hours later, and the clock of a worker may be wrong.
+    creator.lookedAt = Date.now();
+    return decodedOrRetry(await engineLookup.findCreator(workflowId));
+  };
   const { found } = creator;
   delete creator.found;
-  let looked = found !== undefined && workflowId === creator.workflowId ? found : await look();
-  // Once: the clock of a worker may be wrong.
-  if (!isNew(looked.lookedAt)) looked = await look();
-  creator.lookedAt = Date.now();
-  return looked;
+  const isSame = found !== undefined && workflowId === creator.workflowId;
+  if (isSame) creator.lookedAt = found.lookedAt;
+  const looked = isSame ? found : await look();
+  return isNew(looked.lookedAt) && isNew(creator.lookedAt) ? looked : await look();
 }
 
 /**

@@ -1,6 +1,7 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import { FAILURE_TYPES, type FailureDetails } from '../../src/contract/names.js';
 import { isNotOffered, noteRefusedRead, type RefusedReads, REFUSING_STATUSES } from '../../src/domain/absence.js';
+import { isSealed } from '../../src/contract/payload-marks.js';
 import { readableOrRetry } from '../kit/decoded-or-retry.js';
 import type { FlowState, StepKind } from '../flow/state.js';
 
@@ -33,7 +34,8 @@ export interface ClassifiedFailure {
 
 /**
  * Classifies the failure of a POST activity. An unrecognized failure counts as "no answer": the flow reads before it
- * sends again. A failure that only another worker can decode fails the task.
+ * sends again, and so does one whose details no worker has encrypted for this flow. A failure that only another worker
+ * can decode fails the task.
  */
 export function classifyFailure(error: unknown): ClassifiedFailure {
   const failure = error instanceof Error ? error : new Error(String(error));
@@ -43,7 +45,10 @@ export function classifyFailure(error: unknown): ClassifiedFailure {
     return verdict(cause.timeoutType === 'SCHEDULE_TO_CLOSE' || timedOut ? 'closed' : 'again', cause, {});
   }
   if (!(cause instanceof ApplicationFailure)) return verdict('readFirst', failure, {});
-  const details = (readableOrRetry(cause.details?.[0], 'why a call failed') ?? {}) as Partial<FailureDetails>;
+  const given = readableOrRetry(cause.details?.[0], 'why a call failed');
+  // Whoever has access to Temporal can fail an activity whose call is under way.
+  if (!isSealed(given)) return verdict('readFirst', cause, { mayHaveLeft: true });
+  const details = given as Partial<FailureDetails>;
   switch (cause.type) {
     case FAILURE_TYPES.invalidInput:
     case FAILURE_TYPES.notFound:
@@ -117,7 +122,9 @@ export interface ReadRefusal {
 export function readRefusal(error: unknown): Omit<ReadRefusal, 'notOffered'> | undefined {
   const { error: cause } = classifyFailure(error);
   if (!(cause instanceof ApplicationFailure)) return undefined;
-  const { httpStatus, notOffered } = (cause.details?.[0] ?? {}) as Partial<FailureDetails>;
+  const given: unknown = cause.details?.[0];
+  if (!isSealed(given)) return undefined;
+  const { httpStatus, notOffered } = given as Partial<FailureDetails>;
   if (notOffered === true) return { how: "is not asked, by the business unit's setting", bySetting: true };
   if (httpStatus === undefined || !REFUSING_STATUSES.includes(httpStatus)) return undefined;
   return { how: `is answered with ${httpStatus}`, bySetting: false };

@@ -100,8 +100,8 @@ async function tried<Answer>(flow: FlowState, call: () => Promise<Answer>): Prom
     // A result or failure that this worker can't decode fails the task, for a worker that can.
     if (!(error instanceof ActivityFailure)) throw error;
     handleFailedRead(flow, error);
-    const { error: cause, message } = classifyFailure(error);
-    const notFound = cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound;
+    const { error: cause, message, next } = classifyFailure(error);
+    const notFound = next === 'refuse' && cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound;
     return { unreadable: message, notFound };
   }
 }

@@ -1,4 +1,4 @@
-import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+import { ApplicationFailure } from '@temporalio/workflow';
 import type { GetTransactionCall, ListTransactionsCall } from '../../src/contract/activity-calls.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { TransactionRecord, PaymentRecord } from '../../src/contract/records.js';
@@ -10,7 +10,7 @@ import { ignore } from '../kit/run.js';
 import { poll, read, urgentRead } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { handleFailedRead, credentialsWork } from './operator.js';
-import { noteListAnswer, noteListRefusal, readRefusal, noteRefusal } from './failures.js';
+import { classifyFailure, noteListAnswer, noteListRefusal, readRefusal, noteRefusal } from './failures.js';
 
 interface Reads {
   get(call: GetTransactionCall): Promise<TransactionRecord>;
@@ -114,6 +114,6 @@ export async function lookUpTransaction(
 
 /** True if the service answered "not found". */
 function saysNotFound(error: unknown): boolean {
-  const cause = error instanceof ActivityFailure ? error.cause : error;
-  return cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound;
+  const { error: cause, next } = classifyFailure(error);
+  return next === 'refuse' && cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound;
 }

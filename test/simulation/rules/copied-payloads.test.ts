@@ -1,4 +1,4 @@
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { defaultPayloadConverter, defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parkedEventsOf } from '../../../src/client/parked-events.js';
 import {
@@ -118,6 +118,37 @@ describe('a copy of what was encrypted for one payment', () => {
     expect(time.requests.posts(refunded.reference)).toHaveLength(before);
     expect(await refunded.moved()).toEqual(REFUNDED);
     expect(takeCopies()).toContainEqual({ workflowId, encryptedFor: refunded.actions.workflowId });
+  });
+
+  test.each([
+    ['without a word', undefined],
+    ['with details in clear', { mayHaveLeft: false, httpStatus: 400 }],
+  ])('and a failure that no worker has written, %s, refuses no call that is under way', async (_how, details) => {
+    const { actions, moved } = await charged();
+    const held = time.hold('createRefund');
+    const { answer } = await actions.command('refund', { commandId: 'r', amount: 2_000 });
+    await held.reached;
+    const { workflowService, options } = time.client;
+    const { events } = await time.client.workflow.getHandle(actions.workflowId).fetchHistory();
+    const call = events?.map((event) => event.activityTaskScheduledEventAttributes).findLast(Boolean);
+    await workflowService.respondActivityTaskFailedById({
+      namespace: options.namespace,
+      workflowId: actions.workflowId,
+      activityId: call?.activityId ?? '',
+      failure: {
+        message: 'refused',
+        applicationFailureInfo: {
+          type: 'InvalidInput',
+          nonRetryable: true,
+          ...(details !== undefined && { details: { payloads: [defaultPayloadConverter.toPayload(details)] } }),
+        },
+      },
+    });
+    await time.passUntil((await time.now()) + 10 * MINUTE);
+    held.release();
+    await time.passUntil((await time.now()) + HOUR);
+    expect(await answer).toMatchObject({ status: 'succeeded' });
+    expect(await moved()).toEqual(REFUNDED);
   });
 
   test('is no event of another one, and none that was parked', async () => {

@@ -10,7 +10,7 @@ import { copierOf, payloadIn, resultOf } from '../../support/copier.js';
 import { takeCopies } from '../../support/copies.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { ADA, braking } from './braking.js';
-import { beginFlow, HOUR, inputOf, MINUTE, sharedTime } from './context.js';
+import { beginFlow, HOUR, inputOf, MINUTE, SECOND, sharedTime } from './context.js';
 import { counterOf, flowOf, GRACE, limitedUnit, UPDATES } from './limited-unit.js';
 
 const time = sharedTime();
@@ -51,6 +51,21 @@ test.each([
     expect(await charge()).toMatchObject({ status: 'succeeded' });
   },
 );
+
+test('the release of a brake is not that of a later one, as a copy of it would be', async () => {
+  await brake();
+  const [{ since = '' } = {}] = (await time.holdfast.brakes.list()).braked;
+  await release();
+  await time.passUntil((await time.now()) + SECOND);
+  await brake();
+  const again = time.holdfast.brakes.release({ businessUnit: 'default', since, ...ADA });
+  await expect(again).rejects.toMatchObject({
+    type: 'StateConflict',
+    message: expect.stringContaining(since) as string,
+  });
+  expect((await time.holdfast.brakes.list()).braked).toHaveLength(1);
+  await release();
+});
 
 test.each<[string, () => Promise<unknown>]>([
   ['set back by a reset', () => resetToFirstTask(stranger(), BRAKES_WORKFLOW, [UPDATES])],
