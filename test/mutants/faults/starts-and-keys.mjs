@@ -233,8 +233,8 @@ export const KEY_FAULTS = [
     rule: 'money rule 1',
     promise: 'Only the creating flow acts on a payment while it is open, also where a reset has opened it again.',
     file: 'workflows/steps/earlier-actions.ts',
-    from: 'return isNew(looked.lookedAt) && isNew(creator.lookedAt) ? looked : await look();',
-    to: 'return isNew(Date.now()) ? looked : await look();',
+    from: 'return Math.abs(Date.now() - lookedAt) < AS_GOOD_AS_NEW_MS;',
+    to: 'return lookedAt < Number.POSITIVE_INFINITY;',
     tests: ['test/simulation/rules/creating-flow-reset.test.ts'],
   },
   {

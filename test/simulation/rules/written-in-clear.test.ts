@@ -54,7 +54,8 @@ test.each([
 
 test('the release of a brake is not that of a later one, as a copy of it would be', async () => {
   await brake();
-  const [{ since = '' } = {}] = (await time.holdfast.brakes.list()).braked;
+  const [first] = (await time.holdfast.brakes.list()).braked;
+  const since = first?.since ?? '';
   await release();
   await time.passUntil((await time.now()) + SECOND);
   await brake();
