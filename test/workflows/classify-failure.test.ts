@@ -13,7 +13,9 @@ import { type ClassifiedFailure, classifyFailure } from '../../workflows/steps/f
 function failed(cause: Error, retryState: RetryState = 'NON_RETRYABLE_FAILURE'): ActivityFailure {
   return new ActivityFailure('Activity task failed', 'createCharge', '1', retryState, 'worker', cause);
 }
-const application = (type: string, ...details: unknown[]) => ApplicationFailure.nonRetryable('why', type, ...details);
+/** With details that a worker has encrypted, as those of all our activities. */
+const application = (type: string, ...details: unknown[]) => inClear(type, ...details.map(markSealed));
+const inClear = (type: string, ...details: unknown[]) => ApplicationFailure.nonRetryable('why', type, ...details);
 const timeout = (type: TimeoutType) => new TimeoutFailure('timed out', undefined, type);
 
 describe('the failure of a money POST', () => {
@@ -98,17 +100,15 @@ describe('the failure of a money POST', () => {
 
   test.each<[string, unknown[]]>([
     ['none', []],
-    ['those that nobody can decode', [undecodable('malformed')]],
+    ['those that nobody can decode', [markSealed(undecodable('malformed'))]],
     ['a text', ['mayHaveLeft: false']],
     ['null', [null]],
-  ])('counts as one that may have left where its details are %s', (_what, details) => {
+    ['in clear', [{ mayHaveLeft: false, windowClosed: true, retryAfterMs: 7_000, ambiguousIds: ['a'] }]],
+  ])('counts as one that says nothing where its details are %s', (_what, details) => {
     for (const type of ['InvalidInput', 'ProviderUnavailable', 'RateLimited', 'OutcomeUnknown', 'SomethingElse']) {
-      const classified = classifyFailure(failed(application(type, ...details)));
-      expect(classified).toMatchObject({ mayHaveLeft: true, waitMs: 0, ambiguousIds: [] });
-      expect(classified.next).not.toBe('closed');
+      const classified = classifyFailure(failed(inClear(type, ...details)));
+      expect(classified).toMatchObject({ next: 'readFirst', mayHaveLeft: true, waitMs: 0, ambiguousIds: [] });
     }
-    // Not known to have been a 409, so that nothing says it is worth sending again.
-    expect(classifyFailure(failed(application('OutcomeUnknown', ...details))).next).toBe('readOnly');
   });
 
   test('hands on how long to wait, which transactions are ambiguous, and what the service said', () => {
@@ -120,5 +120,5 @@ describe('the failure of a money POST', () => {
 test('is never classified by details that another worker can read: the task fails', () => {
   const details = markSealed(undecodable('unknown key id', 'k2'));
   expect(() => classifyFailure(failed(application('InvalidInput', details)))).toThrow(/give it the missing key/);
-  expect(() => classifyFailure(failed(application('InvalidInput', undecodable('unknown key id', 'k2'))))).not.toThrow();
+  expect(() => classifyFailure(failed(inClear('InvalidInput', undecodable('unknown key id', 'k2'))))).not.toThrow();
 });

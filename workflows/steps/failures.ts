@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import { FAILURE_TYPES, type FailureDetails } from '../../src/contract/names.js';
 import { isNotOffered, noteRefusedRead, type RefusedReads, REFUSING_STATUSES } from '../../src/domain/absence.js';
-import { isSealed } from '../../src/contract/payload-marks.js';
+import { isSealed, isUndecodable } from '../../src/contract/payload-marks.js';
 import { readableOrRetry } from '../kit/decoded-or-retry.js';
 import type { FlowState, StepKind } from '../flow/state.js';
 
@@ -47,7 +47,7 @@ export function classifyFailure(error: unknown): ClassifiedFailure {
   if (!(cause instanceof ApplicationFailure)) return verdict('readFirst', failure, {});
   const given = readableOrRetry(cause.details?.[0], 'why a call failed');
   // Whoever has access to Temporal can fail an activity whose call is under way.
-  if (!isSealed(given)) return verdict('readFirst', cause, { mayHaveLeft: true });
+  if (!isSealed(given) || isUndecodable(given)) return verdict('readFirst', cause, { mayHaveLeft: true });
   const details = given as Partial<FailureDetails>;
   switch (cause.type) {
     case FAILURE_TYPES.invalidInput:

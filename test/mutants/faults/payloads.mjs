@@ -149,8 +149,8 @@ export const PAYLOAD_FAULTS = [
     rule: 'money rule 5',
     promise: 'A failure that no worker has encrypted refuses no call: it may be under way.',
     file: 'workflows/steps/failures.ts',
-    from: "if (!isSealed(given)) return verdict('readFirst', cause, { mayHaveLeft: true });",
-    to: 'if (isSealed(undefined)) throw cause;',
+    from: 'if (!isSealed(given) || isUndecodable(given))',
+    to: 'if (isSealed(undefined) || isUndecodable(given))',
     tests: ['test/simulation/rules/copied-payloads.test.ts'],
   },
   {
