@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { requireFlow } from '../activities/build-activities.js';
 import { ApplicationFailure } from '@temporalio/common';
 import type { z } from 'zod';
+import { requireFlow } from '../activities/build-activities.js';
 import { joinFlow } from '../src/client/ask-flow.js';
 import { Deadlines } from '../src/client/deadlines.js';
 import { HoldfastError } from '../src/client/errors.js';

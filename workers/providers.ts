@@ -98,7 +98,7 @@ export function unitTerms({ businessUnits, environment }: Config): Map<string, U
  */
 export function createPaymentDetails(
   providers: ReadonlyMap<string, ProviderClient>,
-  limits: ReadonlyMap<string, RateLimit> = new Map(),
+  limits: ReadonlyMap<string, RateLimit>,
 ): PaymentDetails {
   return async ({ businessUnit, paymentId, isDisputed }, timeoutMs) => {
     const provider = providers.get(businessUnit);

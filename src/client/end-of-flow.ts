@@ -5,6 +5,7 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import type { EndedFlow, StopSignal } from '../contract/engine-port.js';
 import { isSealed, isUndecodable } from '../contract/payload-marks.js';
 import { decodePayload } from '../security/data-converter.js';
+import { contextOf } from './ended-flow.js';
 import { isOpen } from './is-open.js';
 
 const NOT_FOUND = 5;
@@ -151,11 +152,9 @@ async function summaryOf(client: Client, workflowId: string, closed: Event): Pro
   return typeof paymentId === 'string' ? { paymentId, result } : undefined;
 }
 
-/** Uses the same context as the SDK's own reads, because a payload names the flow that it was encrypted for. */
 async function resultOf(client: Client, workflowId: string, closed: Event | undefined): Promise<unknown> {
   const [payload] = closed?.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
-  const { namespace, loadedDataConverter } = client.options;
-  const result = await decodePayload(loadedDataConverter, payload, { type: 'workflow', namespace, workflowId });
+  const result = await decodePayload(client.options.loadedDataConverter, payload, contextOf(client, workflowId));
   // A result in clear is nobody's of ours, nor is a copy: an event must not be compared with it.
   return isUndecodable(result) || !isSealed(result) ? undefined : result;
 }

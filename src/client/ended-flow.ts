@@ -194,7 +194,7 @@ export async function decode(
   throw new UndecodableError(`This process can't decode ${what} (${whyUndecodable(value)}); give it the missing key`);
 }
 
-/** The context of the SDK's own reads, for a payload that is read from a history. */
+/** The context of the SDK's own calls, for a payload that we read or send: it names the flow that it is encrypted for. */
 export function contextOf(client: Client, workflowId: string): SerializationContext {
   return { type: 'workflow', namespace: client.options.namespace, workflowId };
 }

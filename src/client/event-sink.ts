@@ -14,6 +14,7 @@ import { createReadyCheck, type ReadyCheck } from './ready-check.js';
 import { currencyOf, tellOfDispute } from './start-actions.js';
 import { keyword } from './start-options.js';
 import { whyEngineUnreachable } from './why-unreachable.js';
+import { contextOf } from './ended-flow.js';
 import { awaitEndOfFlow, flowIsGone, readEndedFlow } from './end-of-flow.js';
 
 export type { Delivery, EndedFlow, EventSink } from '../contract/engine-port.js';
@@ -61,8 +62,7 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
   };
   return {
     async deliver(workflowId, event) {
-      // The same context as that of the SDK's own signals: a payload names the flow that it is encrypted for.
-      const payload = await encodePayload(loadedDataConverter, event, { type: 'workflow', namespace, workflowId });
+      const payload = await encodePayload(loadedDataConverter, event, contextOf(client, workflowId));
       try {
         await within(() =>
           client.workflowService.signalWorkflowExecution({

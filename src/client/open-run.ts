@@ -23,7 +23,7 @@ export interface OpenRun {
 
 const COMMANDS: ReadonlySet<string> = new Set(PAYMENT_ACTIONS);
 const SETTLE: string = UPDATE_NAMES.settleManually;
-const EARLIER_ACTIONS: keyof PaymentActivities = 'findActionsBefore';
+const ACTIONS_BEFORE: keyof PaymentActivities = 'findActionsBefore';
 const READ_ALL: keyof PaymentActivities = 'getPaymentAndTransactions';
 const CREATES: ReadonlySet<string> = new Set(['createRefund', 'createCapture', 'createVoid']);
 
@@ -77,7 +77,7 @@ export async function openRunOf(client: Client, workflowId: string): Promise<Ope
     if (done) {
       const answer = await read(done.result?.payloads?.[0]);
       const name = calls.get(String(done.scheduledEventId)) ?? '';
-      if (name === EARLIER_ACTIONS) noteEarlier((answer as Partial<ActionsBefore> | undefined)?.result);
+      if (name === ACTIONS_BEFORE) noteEarlier((answer as Partial<ActionsBefore> | undefined)?.result);
       // Its command may have been answered before, or by a run of before.
       const found = name === READ_ALL ? transactionsOf(answer) : answer;
       made.push(...(CREATES.has(name) ? idOf(answer) : idsUnderKey(workflowId, found)));

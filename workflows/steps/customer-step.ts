@@ -1,4 +1,3 @@
-import { ApplicationFailure } from '@temporalio/workflow';
 import type { ParsedStoreCardInput } from '../../src/contract/cards.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { CustomerRecord } from '../../src/contract/records.js';
@@ -8,7 +7,7 @@ import { type FlowState, noteRequestId } from '../flow/state.js';
 import { read } from '../policies.js';
 import { attempt, type Found } from './attempt.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
-import { classifyFailure } from './failures.js';
+import { classifyFailure, refusedAs } from './failures.js';
 
 type CustomerInput = Pick<ParsedStoreCardInput, 'customer' | 'networkTokens'>;
 
@@ -52,13 +51,11 @@ async function findCustomer(flow: FlowState, customerReference: string): Promise
     const { businessUnit, madeUnder } = flow;
     found = await read.findCustomer({ businessUnit, madeUnder, customerReference, forCards: true });
   } catch (error) {
-    const { error: cause, message, next } = classifyFailure(error);
     // Only the business unit's configuration refuses this read, before anything is sent. After a reset the earlier run
     // may have sent something, so the flow doesn't fail then.
-    const refused =
-      next === 'refuse' && cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.invalidInput;
-    if (refused && !inResetRun()) throw cause;
-    return { unreadable: message };
+    const refused = refusedAs(error, FAILURE_TYPES.invalidInput);
+    if (refused !== undefined && !inResetRun()) throw refused;
+    return { unreadable: classifyFailure(error).message };
   }
   // An activity that returns undefined yields null.
   return { found: found == null ? undefined : decodedOrRetry(found) };

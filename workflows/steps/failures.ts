@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
-import { FAILURE_TYPES, type FailureDetails } from '../../src/contract/names.js';
-import { isNotOffered, noteRefusedRead, type RefusedReads, REFUSING_STATUSES } from '../../src/domain/absence.js';
+import { FAILURE_TYPES, type FailureDetails, type FailureType } from '../../src/contract/names.js';
 import { isSealed, isUndecodable } from '../../src/contract/payload-marks.js';
+import { isNotOffered, noteRefusedRead, type RefusedReads, REFUSING_STATUSES } from '../../src/domain/absence.js';
 import { readableOrRetry } from '../kit/decoded-or-retry.js';
 import type { FlowState, StepKind } from '../flow/state.js';
 
@@ -86,6 +86,12 @@ function verdict(next: ClassifiedFailure['next'], error: Error, details: Partial
     ...(details.heldBack === true && { heldBack: true }),
     error,
   };
+}
+
+/** The refusal of a call, where it is believed and of this type. */
+export function refusedAs(error: unknown, type: FailureType): ApplicationFailure | undefined {
+  const { error: cause, next } = classifyFailure(error);
+  return next === 'refuse' && cause instanceof ApplicationFailure && cause.type === type ? cause : undefined;
 }
 
 /** What a refusal means once an earlier try turns out to be possible: what the activity says where it knows of one. */

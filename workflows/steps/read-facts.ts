@@ -1,4 +1,4 @@
-import { ActivityFailure, ApplicationFailure, sleep } from '@temporalio/workflow';
+import { ActivityFailure, sleep } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { MadeTransactions } from '../../src/contract/payment-actions.js';
 import {
@@ -18,7 +18,7 @@ import { noteLimits } from './clear-outgoing.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { actionsOf, type Creator, type ReadFacts } from './earlier-actions.js';
 import { noteDispute } from './follow-dispute.js';
-import { classifyFailure, noteListAnswer, noteListRefusal, type ReadRefusal } from './failures.js';
+import { classifyFailure, noteListAnswer, noteListRefusal, type ReadRefusal, refusedAs } from './failures.js';
 import { handleFailedRead, credentialsWork, askOperator, pollWait } from './operator.js';
 import { READS } from './read.js';
 
@@ -100,9 +100,8 @@ async function tried<Answer>(flow: FlowState, call: () => Promise<Answer>): Prom
     // A result or failure that this worker can't decode fails the task, for a worker that can.
     if (!(error instanceof ActivityFailure)) throw error;
     handleFailedRead(flow, error);
-    const { error: cause, message, next } = classifyFailure(error);
-    const notFound = next === 'refuse' && cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound;
-    return { unreadable: message, notFound };
+    const notFound = refusedAs(error, FAILURE_TYPES.notFound) !== undefined;
+    return { unreadable: classifyFailure(error).message, notFound };
   }
 }
 
@@ -119,7 +118,7 @@ async function listOf(flow: FlowState, kind: ListedKind, answer?: TransactionRec
   const { businessUnit, madeUnder, currency, paymentId = '' } = flow;
   let asked: TransactionRecord[] | undefined;
   try {
-    asked = answer === undefined ? await READS[kind].list({ businessUnit, madeUnder, currency, paymentId }) : undefined;
+    if (answer === undefined) asked = await READS[kind].list({ businessUnit, madeUnder, currency, paymentId });
   } catch (error) {
     const refusal = noteListRefusal(flow, kind, error);
     if (refusal === undefined) throw error;

@@ -1,4 +1,3 @@
-import { ApplicationFailure } from '@temporalio/workflow';
 import type { GetTransactionCall, ListTransactionsCall } from '../../src/contract/activity-calls.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { TransactionRecord, PaymentRecord } from '../../src/contract/records.js';
@@ -10,7 +9,7 @@ import { ignore } from '../kit/run.js';
 import { poll, read, urgentRead } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { handleFailedRead, credentialsWork } from './operator.js';
-import { classifyFailure, noteListAnswer, noteListRefusal, readRefusal, noteRefusal } from './failures.js';
+import { noteListAnswer, noteListRefusal, readRefusal, refusedAs, noteRefusal } from './failures.js';
 
 interface Reads {
   get(call: GetTransactionCall): Promise<TransactionRecord>;
@@ -104,16 +103,10 @@ export async function lookUpTransaction(
     ignore(flow, 'readFailed');
     handleFailedRead(flow, error);
     noteRefusal(flow.refusedGets, kind, error);
-    return { notFound: saysNotFound(error) };
+    return { notFound: refusedAs(error, FAILURE_TYPES.notFound) !== undefined };
   }
   delete flow.refusedGets[kind];
   credentialsWork(flow);
   noteRequestId(flow, decodedOrRetry(record).requestId);
   return { record };
-}
-
-/** True if the service answered "not found". */
-function saysNotFound(error: unknown): boolean {
-  const { error: cause, next } = classifyFailure(error);
-  return next === 'refuse' && cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound;
 }

@@ -149,13 +149,15 @@ test('a counter takes nothing in clear', async () => {
   expect(await time.holdfast.explain(counterOf(at))).toBe(counted);
 });
 
+const COPY = 'that is a copy of that of another flow';
+
 test.each<[string, (unlimited: string) => Promise<Client>]>([
   ['in clear', async () => stranger()],
   [
-    'that is a copy of that of another flow',
+    COPY,
     async (unlimited) => copierOf(time.client, await payloadIn(time.client, unlimited, resultOf('countOutgoing'))),
   ],
-])("an activity's result %s lets nothing through", async (_how, who) => {
+])("an activity's result %s lets nothing through", async (how, who) => {
   await newDay();
   const [another, { actions, moved }] = [await charged(), await charged()];
   await another.actions.ask('refund', { commandId: 'r', amount: 1_000, who: 'Ada' });
@@ -169,7 +171,10 @@ test.each<[string, (unlimited: string) => Promise<Client>]>([
   await pass(HOUR);
   held.release();
   expect(await moved()).toEqual(['charge Succeed 12000 USD']);
-  takeCopies();
+  const copies = takeCopies();
+  expect(copies.length > 0).toBe(how === COPY);
+  // Once for each time that the flow's task is tried.
+  for (const copy of copies) expect(copy).toEqual({ workflowId, encryptedFor: another.actions.workflowId });
 });
 
 test('a worker that refuses what comes in clear lets nobody approve, brake or release so', async () => {
