@@ -4,7 +4,7 @@ import { idempotencyKey } from '../src/contract/idempotency.js';
 import type { PaymentRecord } from '../src/contract/records.js';
 import { taskWasLost } from './flow/earlier-runs.js';
 import { type FlowState, kept, runFlow } from './flow/story.js';
-import { inResetRun, invalidInput } from './kit/start-guard.js';
+import { decidesAfterReset, invalidInput } from './kit/start-guard.js';
 import { type Cleared, clearOutgoing } from './steps/clear-outgoing.js';
 import { firstPostUntil, refusesAllButVoid, executeVoidable } from './steps/transaction-steps.js';
 import { beginStep, type MoneyStep, moneyStep } from './steps/money-step.js';
@@ -39,9 +39,9 @@ async function story(flow: FlowState, input: ParsedCreditInput, notes: Notes): P
     const cleared = await kept(notes, 'cleared', () => clearCredit(flow, input));
     const { refused, unnamed, approved } = cleared;
     if (refused !== undefined || unnamed !== undefined) {
-      // A run or task before this one may have sent it: only reads can tell. Asked before `inResetRun`: it schedules an
+      // A run or task before this one may have sent it: only reads can tell. Asked before `decidesAfterReset`: it schedules an
       // activity, and the history must not depend on whether a reset made this run.
-      if (!(await taskWasLost(flow)) && !inResetRun()) {
+      if (!(await taskWasLost(flow)) && !decidesAfterReset()) {
         if (refused !== undefined) return refused;
         throw invalidInput([`${unnamed}, under a new reference`]);
       }

@@ -10,7 +10,7 @@ import type { FinalStepOutcome, Succeeded } from '../src/contract/outcome.js';
 import type { PaymentMethodRecord, PaymentRecord } from '../src/contract/records.js';
 import { notExecuted } from './flow/outcomes.js';
 import { runFlow } from './flow/open-flow.js';
-import { inResetRun } from './kit/start-guard.js';
+import { decidesAfterReset, inResetRun } from './kit/start-guard.js';
 import { kept, resumable } from './flow/continue.js';
 import type { FlowState } from './flow/state.js';
 import { enter } from './flow/explain.js';
@@ -151,7 +151,7 @@ async function findCustomerAndCards(
   const { customerId } = customer;
   const { cards = [], obstacle } = await lookForObstacle(flow, customerId, input.paymentMethod.token);
   // After a reset the earlier run may already have sent the consent, whatever the state of the token is now.
-  if (obstacle !== undefined && !inResetRun()) {
+  if (obstacle !== undefined && !decidesAfterReset()) {
     const { code, reason } = obstacle;
     const proof = 'no money operation was ever sent';
     return { ended: { ...notExecuted(flow, { knownBy: 'poll', reason, proof }), code } };

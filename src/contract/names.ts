@@ -104,6 +104,12 @@ export const MEMO_KEYS = {
   parkedEvent: 'holdfastParkedEvent',
 } as const;
 
+/** Ids of `patched`, as histories record them. */
+export const PATCHES = {
+  /** Recorded by a run that a reset made, where it first decides anew; see `decidesAfterReset`. */
+  afterReset: 'holdfast-after-reset',
+} as const;
+
 /**
  * Marks a namespace as one for test or for live. `namespaceData` is its key in the namespace's data. Where nobody may
  * change that, an open workflow that no worker serves holds the mark in its memo, in clear.

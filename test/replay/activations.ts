@@ -5,7 +5,9 @@ import {
   commandOfCode,
   commandOfEvent,
   type Known,
+  isPatchAttribute,
   markerOf,
+  patchOf,
   type Update,
   type WorkflowCommand,
 } from './commands.js';
@@ -146,7 +148,9 @@ export class Replay implements Known {
 
   /** What the code must have in the same task as when it first ran, although it was written at the task's end. */
   #lookAhead(event: HistoryEvent): void {
-    if (event.markerRecordedEventAttributes) {
+    const patchId = patchOf(event);
+    if (patchId !== undefined) this.#jobs.push({ notifyHasPatch: { patchId } });
+    else if (event.markerRecordedEventAttributes) {
       const { seq } = markerOf(event);
       if (this.#machines.get(`local/${seq}`)?.done) return;
       this.#resolvedAhead.push({ seq, event });
@@ -184,6 +188,7 @@ export class Replay implements Known {
   }
 
   #record(event: HistoryEvent): void {
+    if (isPatchAttribute(event)) return;
     const expected = commandOfEvent(event, this);
     if (expected?.kind === 'localActivity') {
       const { seq } = markerOf(event);

@@ -13,6 +13,7 @@ export interface Command {
 type CommandKind =
   | 'activity'
   | 'localActivity'
+  | 'patch'
   | 'cancelActivity'
   | 'timer'
   | 'cancelTimer'
@@ -65,6 +66,8 @@ function contentOfEvent(event: HistoryEvent, known: Known): [CommandKind, Record
   const canceled = event.activityTaskCancelRequestedEventAttributes;
   if (canceled) return ['cancelActivity', { activityId: known.activityId(canceled.scheduledEventId) }];
   if (event.markerRecordedEventAttributes) {
+    const patch = patchOf(event);
+    if (patch !== undefined) return ['patch', { patch }];
     const { activity_id: activityId, activity_type: activityType } = markerOf(event);
     return ['localActivity', { activityId, activityType }];
   }
@@ -76,6 +79,8 @@ function contentOfEvent(event: HistoryEvent, known: Known): [CommandKind, Record
   if (child)
     return ['child', { ...started(child), workflowType: child.workflowType?.name, input: child.input?.payloads }];
   const attributes = event.upsertWorkflowSearchAttributesEventAttributes;
+  // Core sends it with the marker of a patch.
+  if (isPatchAttribute(event)) return undefined;
   if (attributes) return ['searchAttributes', { ...attributes.searchAttributes?.indexedFields }];
   const memo = event.workflowPropertiesModifiedEventAttributes;
   if (memo) return ['memo', { ...memo.upsertedMemo?.fields }];
@@ -116,6 +121,7 @@ function contentOfCode(one: WorkflowCommand, known: Known): [CommandKind, Record
     const { localRetryThreshold, ...content } = one.scheduleLocalActivity;
     return ['localActivity', { ...activity(content), localRetryThreshold }];
   }
+  if (one.setPatchMarker) return ['patch', { patch: one.setPatchMarker.patchId }];
   if (one.startTimer) {
     return ['timer', { timerId: String(one.startTimer.seq), ms: ms(one.startTimer.startToFireTimeout) }];
   }
@@ -261,7 +267,19 @@ export interface Marker {
   original_schedule_time: Span;
 }
 
-/** @throws Error for a marker that no local activity left: flows of Holdfast leave no other, and know no patches */
+/** The id of the patch that the event records, if it does. */
+export function patchOf({ markerRecordedEventAttributes: marker }: HistoryEvent): string | undefined {
+  const [data] = marker?.details?.['patch-data']?.payloads ?? [];
+  if (marker?.markerName !== 'core_patch' || !data?.data) return undefined;
+  return (JSON.parse(Buffer.from(data.data).toString()) as { id: string }).id;
+}
+
+/** Whether the event is the search attribute by which the server shows the patches of a flow. */
+export function isPatchAttribute({ upsertWorkflowSearchAttributesEventAttributes: upsert }: HistoryEvent): boolean {
+  return upsert?.searchAttributes?.indexedFields?.['TemporalChangeVersion'] !== undefined;
+}
+
+/** @throws Error for a marker that no local activity left */
 export function markerOf(event: HistoryEvent): Marker {
   const { markerName, details } = event.markerRecordedEventAttributes ?? {};
   const [data] = details?.['data']?.payloads ?? [];

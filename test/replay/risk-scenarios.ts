@@ -3,7 +3,9 @@ import type { ChargeInput } from '../../src/contract/charge.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { CARDS } from '../support/charges.js';
 import { authorizeInput } from '../support/payments.js';
+import { resetToFirstTask } from '../support/resets.js';
 import type { TestStack } from '../support/stack.js';
+import { until } from '../support/until.js';
 import type { Scenario } from './scenarios.js';
 
 const DECIDED = { who: 'ann', why: 'known customer' };
@@ -24,6 +26,16 @@ export const RISK_SCENARIOS: Readonly<Record<string, Scenario>> = {
     }),
   'charge-review-timed-out': (stack) =>
     charged(stack, { risk: { reviewTimeLimit: '2 seconds' }, billingAddress: REVIEWED }),
+  // The run that the reset makes decides anew, and looks for an hour whether anything was charged.
+  'charge-risk-declined-then-reset': async (stack) => {
+    const workflowId = await charged(stack, { risk: {}, billingAddress: REJECTED });
+    await stack.temporal.workflow.getHandle(workflowId).result();
+    const runId = await resetToFirstTask(stack.temporal, workflowId);
+    const status = async () => (await stack.holdfast.status({ workflowId })).status;
+    await until(status, (one) => one === 'unknown');
+    await stack.holdfast.settleManually({ workflowId }, { status: 'notExecuted', ...DECIDED });
+    return { workflowId, runId };
+  },
   'analyse-risk-approved': (stack) => analysed(stack, {}),
   'analyse-risk-declined': (stack) => analysed(stack, { billingAddress: REJECTED }),
   'analyse-risk-left-in-review': (stack) => analysed(stack, { billingAddress: REVIEWED }),

@@ -111,7 +111,8 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
   const runtime = await workflowRuntime(options.bundlePath ?? BUNDLE);
   const world = await createWorld(options);
   const keys = options.keys ?? world.encryptionKeys;
-  const searchAttributes = new Set(Object.keys(SEARCH_ATTRIBUTES));
+  // The last is the server's own, by which it shows patches.
+  const searchAttributes = new Set([...Object.keys(SEARCH_ATTRIBUTES), 'TemporalChangeVersion']);
   const { latency, longPollMs, suggestRunAfter, targetBuild } = options;
   const engine = new Engine({
     searchAttributes,

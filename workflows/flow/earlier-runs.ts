@@ -2,7 +2,7 @@ import { CancelledFailure, workflowInfo } from '@temporalio/workflow';
 import { engineLookup } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { earlierRun, secondRunFailure } from '../kit/earlier-run.js';
-import { inResetRun } from '../kit/start-guard.js';
+import { decidesAfterReset } from '../kit/start-guard.js';
 import type { FlowState } from './state.js';
 
 /**
@@ -51,6 +51,6 @@ export async function taskWasLostBefore(flow: FlowState, through: number): Promi
  */
 export async function stopIfCancelled(flow: FlowState): Promise<void> {
   // Not `cancelRequested`: it is set some microtasks later, too late for a cancel that came with the start.
-  if (!flow.isCancelled() || flow.moneyPostMayHaveLeft || (await taskWasLost(flow)) || inResetRun()) return;
+  if (!flow.isCancelled() || flow.moneyPostMayHaveLeft || (await taskWasLost(flow)) || decidesAfterReset()) return;
   throw new CancelledFailure('Cancelled before anything was sent');
 }

@@ -1,8 +1,9 @@
-import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, patched, workflowInfo } from '@temporalio/workflow';
 import type { z } from 'zod';
 import {
   FAILURE_TYPES,
   MEMO_KEYS,
+  PATCHES,
   referenceOfWorkflowId,
   subscriptionOfAttempt,
   subscriptionWorkflowId,
@@ -14,13 +15,27 @@ import { isUndecodable, whyUndecodable } from '../../src/contract/payload-marks.
 import { readableOrRetry } from './decoded-or-retry.js';
 
 /**
- * True if the flow was reset: an earlier run has already done part of its work. Use it only for how a flow ends and for
- * what a validator accepts: a run of either kind may replay anything else. Runs that continue a reset run count too,
- * because they remember no more than it did.
+ * True if the flow was reset: an earlier run has already done part of its work. Use it only where no workflow command
+ * depends on it: for what a validator accepts, the words of an outcome, what a call carries. It is true as well while the
+ * history is replayed that the reset has copied, where the earlier run had the answer "no". Runs that continue a reset
+ * run count too, because they remember no more than it did.
  */
 export function inResetRun(): boolean {
-  const { runId, originalExecutionRunId, memo } = workflowInfo();
-  return runId !== originalExecutionRunId || memo?.[MEMO_KEYS.afterReset] !== undefined;
+  const { runId, originalExecutionRunId } = workflowInfo();
+  return runId !== originalExecutionRunId || continuesResetRun();
+}
+
+/**
+ * True if the flow was reset, and decides this anew. False while the copied history is replayed: what the earlier run has
+ * decided there has ordered what follows in that history. Not for validators and queries: it records a marker.
+ */
+export function decidesAfterReset(): boolean {
+  // `patched` is true from the first task of the reset run on: no earlier run asks for it, so no copied history has it.
+  return inResetRun() && (continuesResetRun() || patched(PATCHES.afterReset));
+}
+
+function continuesResetRun(): boolean {
+  return workflowInfo().memo?.[MEMO_KEYS.afterReset] !== undefined;
 }
 
 /** The run that can have sent first what this run sends first: another run than this one after a reset. */

@@ -2,7 +2,7 @@ import type { ParsedStoreCardInput } from '../../src/contract/cards.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { CustomerRecord } from '../../src/contract/records.js';
 import { postUntil } from '../../src/domain/schedules.js';
-import { inResetRun, invalidInput } from '../kit/start-guard.js';
+import { decidesAfterReset, invalidInput } from '../kit/start-guard.js';
 import { type FlowState, noteRequestId } from '../flow/state.js';
 import { read } from '../policies.js';
 import { attempt, type Found } from './attempt.js';
@@ -38,7 +38,7 @@ export async function customerOf(
 
 /** An existing customer is never changed: an update would overwrite what others have stored with it. */
 function checked(customer: CustomerRecord, networkTokens: boolean): CustomerRecord {
-  if (!networkTokens || customer.hasEmail === true || inResetRun()) return customer;
+  if (!networkTokens || customer.hasEmail === true || decidesAfterReset()) return customer;
   throw invalidInput([
     `customer.email: customer ${customer.customerId} exists without one, and network tokens need it; add it there first`,
   ]);
@@ -54,7 +54,7 @@ async function findCustomer(flow: FlowState, customerReference: string): Promise
     // Only the business unit's configuration refuses this read, before anything is sent. After a reset the earlier run
     // may have sent something, so the flow doesn't fail then.
     const refused = refusedAs(error, FAILURE_TYPES.invalidInput);
-    if (refused !== undefined && !inResetRun()) throw refused;
+    if (refused !== undefined && !decidesAfterReset()) throw refused;
     return { unreadable: classifyFailure(error).message };
   }
   // An activity that returns undefined yields null.

@@ -3,7 +3,7 @@ import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import { waitingVoid } from '../flow/inbox.js';
 import { addLasting } from '../flow/new-state.js';
 import { noteAction, notExecuted } from '../flow/outcomes.js';
-import { inResetRun } from '../kit/start-guard.js';
+import { decidesAfterReset } from '../kit/start-guard.js';
 import type { FlowState } from '../flow/state.js';
 import { stopIfCancelled, taskWasLost } from '../flow/earlier-runs.js';
 
@@ -19,7 +19,7 @@ export function earlyVoid(flow: FlowState): ReturnType<typeof waitingVoid> {
  */
 export async function notSentForVoid(flow: FlowState): Promise<NotExecuted | undefined> {
   const voided = earlyVoid(flow) !== undefined;
-  if (!voided || flow.moneyPostMayHaveLeft || (await taskWasLost(flow)) || inResetRun()) return undefined;
+  if (!voided || flow.moneyPostMayHaveLeft || (await taskWasLost(flow)) || decidesAfterReset()) return undefined;
   return notExecuted(flow, {
     knownBy: 'reply',
     reason: 'a void came before it was authorized',

@@ -9,7 +9,7 @@ import { kept, resumable } from '../flow/continue.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { notExecuted } from '../flow/outcomes.js';
 import { stopIfCancelled, taskWasLost } from '../flow/earlier-runs.js';
-import { inResetRun } from '../kit/start-guard.js';
+import { decidesAfterReset } from '../kit/start-guard.js';
 import { type FlowState, noteRestore, type StepKind } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { enter } from '../flow/explain.js';
@@ -146,9 +146,9 @@ export async function executeFirst(
  */
 async function neverSent(flow: FlowState): Promise<boolean> {
   if (flow.moneyPostMayHaveLeft || flow.hintedTransactionId !== undefined) return false;
-  // Called before `inResetRun`: it schedules an activity, and the history must not depend on whether a reset made this
+  // Called before `decidesAfterReset`: it schedules an activity, and the history must not depend on whether a reset made this
   // run.
-  return !(await taskWasLost(flow)) && !inResetRun();
+  return !(await taskWasLost(flow)) && !decidesAfterReset();
 }
 
 const CANCELLED = 'the flow was cancelled; what an earlier task or run of it may have sent was looked for';

@@ -10,7 +10,7 @@ import { postUntil } from '../../src/domain/schedules.js';
 import { nextMessageEver } from '../flow/inbox.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
-import { inResetRun } from '../kit/start-guard.js';
+import { decidesAfterReset } from '../kit/start-guard.js';
 import { type FlowState, noteDeclines, noteRequestId, type StepKind } from '../flow/state.js';
 import { noteWanted } from '../kit/outbox.js';
 import { ignore } from '../kit/run.js';
@@ -160,7 +160,7 @@ async function notCreated(
   }
   // Later payments are never tried locally, so no lost task has sent them.
   const nothingLost = sequence > 1 || !(await taskWasLost(flow));
-  if (!flow.moneyPostMayHaveLeft && !inResetRun() && nothingLost) {
+  if (!flow.moneyPostMayHaveLeft && !decidesAfterReset() && nothingLost) {
     return {
       ended: notExecuted(flow, {
         knownBy: 'reply',

@@ -10,7 +10,7 @@ import { findOurs } from '../../src/domain/ownership.js';
 import { HOUR, KEY_WINDOW_MS } from '../../src/domain/schedules.js';
 import { base, evidence } from '../flow/outcomes.js';
 import { kept, resumable } from '../flow/continue.js';
-import { inResetRun } from '../kit/start-guard.js';
+import { decidesAfterReset } from '../kit/start-guard.js';
 import { type FlowState, noteRequestId, noteRestore } from '../flow/state.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
@@ -158,7 +158,7 @@ export async function refuseByRisk(
   kind: 'charge' | 'authorization',
   step: () => MoneyStep,
 ): Promise<FinalStepOutcome> {
-  if (inResetRun() || flow.mayBeLost === true) {
+  if (decidesAfterReset() || flow.mayBeLost === true) {
     const begin = (): object => {
       beginStep(flow, kind);
       return {};

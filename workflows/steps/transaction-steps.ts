@@ -9,7 +9,7 @@ import { postUntil } from '../../src/domain/schedules.js';
 import { resumable } from '../flow/continue.js';
 import { waitingVoid } from '../flow/inbox.js';
 import { settledOutcome } from '../flow/outcomes.js';
-import { inResetRun } from '../kit/start-guard.js';
+import { decidesAfterReset, inResetRun } from '../kit/start-guard.js';
 import type { FlowState, PendingVoids, RefusableName, Refusal } from '../flow/state.js';
 import { refusesOfHold } from './hold-refusals.js';
 import { type MoneyStep, moneyStep, executeFirst } from './money-step.js';
@@ -167,7 +167,7 @@ function byDeadline({ command, outcome }: PendingVoids['sent'][number]): boolean
 /** Finds a void that the run before a reset has sent, if the voided operation ended before this run could follow it. */
 async function recall(flow: FlowState, voids: PendingVoids): Promise<void> {
   const command = waitingVoid(flow);
-  if (command === undefined || voids.sent.length > 0 || !inResetRun()) return;
+  if (command === undefined || voids.sent.length > 0 || !decidesAfterReset()) return;
   const listed = await listVoids(flow);
   const done = listed?.find((record) => record.status === 'Succeed' && isOurs(flow, record, listed));
   if (done === undefined) return;

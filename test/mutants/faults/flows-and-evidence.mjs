@@ -106,7 +106,7 @@ export const FLOW_FAULTS = [
     rule: 'money rule 8',
     promise: 'A cancel stops a flow only while nothing can have been sent.',
     file: 'workflows/flow/earlier-runs.ts',
-    from: 'if (!flow.isCancelled() || flow.moneyPostMayHaveLeft || (await taskWasLost(flow)) || inResetRun()) return;',
+    from: 'if (!flow.isCancelled() || flow.moneyPostMayHaveLeft || (await taskWasLost(flow)) || decidesAfterReset()) return;',
     to: 'if (!flow.isCancelled()) return;',
     tests: ['test/simulation/rules/holds.test.ts'],
   },

@@ -92,4 +92,23 @@ export const RESET_HOLD_FAULTS = [
     to: '',
     tests: ['test/simulation/rules/interface-only-reviews.test.ts'],
   },
+  {
+    name: 'reset-decides-the-copied-history-anew',
+    rule: 'money rule 6',
+    promise:
+      'What the copied history of a reset run has decided is not decided again: the run would differ from it, and be wedged.',
+    file: 'workflows/kit/start-guard.ts',
+    from: 'inResetRun() && (continuesResetRun() || patched(PATCHES.afterReset))',
+    to: 'inResetRun()',
+    tests: ['test/simulation/rules/resets-to-each-task.test.ts'],
+  },
+  {
+    name: 'reset-run-believes-that-nothing-was-sent',
+    rule: 'money rule 6',
+    promise: 'A run that a reset made does not end by what it has sent itself.',
+    file: 'workflows/kit/start-guard.ts',
+    from: 'inResetRun() && (continuesResetRun() || patched(PATCHES.afterReset))',
+    to: 'inResetRun() && continuesResetRun()',
+    tests: ['test/simulation/rules/resets-to-each-task.test.ts'],
+  },
 ];

@@ -82,8 +82,8 @@ export const RESTORE_FAULTS = [
     rule: 'restore',
     promise: 'A review that ends otherwise after a restore looks first for what was charged.',
     file: 'workflows/steps/risk-step.ts',
-    from: 'if (inResetRun() || flow.mayBeLost === true) {',
-    to: 'if (inResetRun()) {',
+    from: 'if (decidesAfterReset() || flow.mayBeLost === true) {',
+    to: 'if (decidesAfterReset()) {',
     tests: RULES,
   },
   {

@@ -133,9 +133,9 @@ export const WINDOW_FAULTS = [
     rule: 'money rule 6',
     promise: 'A run made by a reset does not know what was sent before it: only reads prove that nothing was executed.',
     file: 'workflows/steps/money-step.ts',
-    from: 'return !(await taskWasLost(flow)) && !inResetRun();',
+    from: 'return !(await taskWasLost(flow)) && !decidesAfterReset();',
     to: 'return !(await taskWasLost(flow));',
-    tests: ['test/simulation/rules/windows.test.ts'],
+    tests: ['test/simulation/rules/reset-and-continued.test.ts'],
   },
   {
     name: 'wrong-app-id-is-told-to-nobody',

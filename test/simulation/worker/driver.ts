@@ -12,6 +12,7 @@ import {
   type WorkflowCommand,
   WorkflowTaskFailedCause,
 } from '../engine/shapes.js';
+import { patchOf } from './command-events.js';
 import { childJob, inOrder, resolutionOf, scheduledBy, updateJob } from './jobs.js';
 import { type LocalCall, type LocalEnd, Machines } from './machines.js';
 import { FlowPayloads } from './payloads.js';
@@ -277,7 +278,9 @@ export class Driver {
     for (const event of events.slice(end + 1, until + 1)) {
       const { sdkMetadata } = event.workflowTaskCompletedEventAttributes ?? {};
       for (const flag of sdkMetadata?.langUsedFlags ?? []) this.flags.add(flag);
-      if (event.markerRecordedEventAttributes?.markerName === 'core_local_activity') this.machines.preresolve(event);
+      const patchId = patchOf(event);
+      if (patchId !== undefined) this.machines.jobs.push({ notifyHasPatch: { patchId } });
+      else if (event.markerRecordedEventAttributes) this.machines.preresolve(event);
       const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
       if (!accepted?.protocolInstanceId) continue;
       const request = accepted.acceptedRequest ?? admittedRequest(events, accepted.protocolInstanceId);

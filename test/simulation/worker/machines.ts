@@ -4,12 +4,11 @@ import {
   type Event,
   type Failure,
   type Job,
-  long,
   type Payload,
   timestamp,
-  toMs,
   type WorkflowCommand,
 } from '../engine/shapes.js';
+import { describe, markerOf, patchCommands, patchOf } from './command-events.js';
 import { cancelledAtOnce } from './jobs.js';
 
 export type LocalCall = NonNullable<WorkflowCommand['scheduleLocalActivity']>;
@@ -127,16 +126,24 @@ export class Machines {
     else if (command.failWorkflowExecution != null) this.push(command, 'failed');
     else if (command.cancelWorkflowExecution != null) this.push(command, 'canceled');
     else if (command.continueAsNewWorkflowExecution != null) this.push(command, 'continued as new');
+    else if (command.setPatchMarker != null) this.patch(command.setPatchMarker.patchId ?? '');
     else throw new Error(`the simulated worker does not know the command ${JSON.stringify(Object.keys(command))}`);
   }
 
   private readonly accepted = new Set<string>();
+  private readonly patches: string[] = [];
+
+  private patch(id: string): void {
+    const [marker, attribute] = patchCommands(id, this.patches);
+    if (marker !== undefined) this.push(marker, `patch ${id}`);
+    if (attribute !== undefined) this.push(attribute, 'attributes upserted');
+    this.patches.push(id);
+  }
 
   /** The event of a command: it must be the next one that the flow has asked for. */
   matchEvent(event: Event): void {
     const seen = describe(event);
-    const marker = event.markerRecordedEventAttributes;
-    if (marker) {
+    if (event.markerRecordedEventAttributes && patchOf(event) === undefined) {
       const seq = markerOf(event).seq;
       if (this.awaitedMarkers.delete(seq)) return;
     }
@@ -250,47 +257,4 @@ export class Machines {
   private unsend(pending: Pending): void {
     this.queue = this.queue.filter((one) => one !== pending);
   }
-}
-
-function describe(event: Event): string {
-  const timer = event.timerStartedEventAttributes;
-  if (timer) return `timer ${timer.timerId} started`;
-  const canceled = event.timerCanceledEventAttributes;
-  if (canceled) return `timer ${canceled.timerId} canceled`;
-  const activity = event.activityTaskScheduledEventAttributes;
-  if (activity) return `activity ${activity.activityId} ${activity.activityType?.name} scheduled`;
-  const cancel = event.activityTaskCancelRequestedEventAttributes;
-  if (cancel) return `activity ${String(cancel.scheduledEventId)} cancel requested`;
-  const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
-  if (accepted) return `update ${accepted.protocolInstanceId} accepted`;
-  const completed = event.workflowExecutionUpdateCompletedEventAttributes;
-  if (completed) return `update ${completed.meta?.updateId} completed`;
-  const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
-  if (child) return `child ${child.workflowId} ${child.workflowType?.name} initiated`;
-  if (event.upsertWorkflowSearchAttributesEventAttributes) return 'attributes upserted';
-  if (event.workflowPropertiesModifiedEventAttributes) return 'properties modified';
-  if (event.workflowExecutionCompletedEventAttributes) return 'completed';
-  if (event.workflowExecutionFailedEventAttributes) return 'failed';
-  if (event.workflowExecutionCanceledEventAttributes) return 'canceled';
-  if (event.workflowExecutionContinuedAsNewEventAttributes) return 'continued as new';
-  if (event.markerRecordedEventAttributes) {
-    const { seq, type } = markerOf(event);
-    return `local activity ${seq} ${type} ended`;
-  }
-  return `event type ${event.eventType}`;
-}
-
-function markerOf(event: Event): { seq: number; type: string; completedAt: number } {
-  const [payload] = event.markerRecordedEventAttributes?.details?.['data']?.payloads ?? [];
-  const data = JSON.parse(Buffer.from(payload?.data ?? []).toString()) as {
-    seq: number;
-    activity_type: string;
-    complete_time: { seconds: number; nanos: number } | null;
-  };
-  const { seq, activity_type: type, complete_time: time } = data;
-  return {
-    seq,
-    type,
-    completedAt: time === null ? 0 : (toMs({ seconds: long(time.seconds), nanos: time.nanos }) ?? 0),
-  };
 }

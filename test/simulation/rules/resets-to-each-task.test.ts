@@ -1,0 +1,184 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
+import { PATCHES } from '../../../src/contract/names.js';
+import { CARDS } from '../../support/charges.js';
+import { movements } from '../../support/payments.js';
+import { resetTo } from '../../support/resets.js';
+import { tellingOf } from '../../support/telling.js';
+import { begin, reviewedInput, SPECS } from '../../support/virtual-flows.js';
+import { plant } from '../../time/checks.js';
+import { type SimulatedTime, startSimulatedTime } from '../simulated-time.js';
+import {
+  answers,
+  beginFlow,
+  DAY,
+  DONE,
+  FLOW_TYPES,
+  type FlowType,
+  HOUR,
+  inputOf,
+  MINUTE,
+  OPERATOR,
+} from './context.js';
+import { listenToAll, MERCHANT } from './told.js';
+
+let time: SimulatedTime;
+beforeEach(async () => {
+  // What is told of an end is handed over in a task after it, to which a flow can be reset.
+  const telling = tellingOf([{ url: `${MERCHANT}/all` }]);
+  const unit = { ...DEFAULT_UNIT, riskUnit: 'default', outgoing: { perCall: { USD: 7_000 } } };
+  const env = { HOLDFAST_BUSINESS_UNITS: JSON.stringify({ default: unit }) };
+  time = await startSimulatedTime({}, { telling, worker: { env } });
+  listenToAll(time);
+});
+afterEach(async () => {
+  await time.close();
+});
+
+type Flow = Awaited<ReturnType<typeof beginFlow>>;
+const start = async (type: FlowType, more: object = {}): Promise<Flow> =>
+  await beginFlow(time, type, await inputOf(time, type, { ...more }));
+
+/** Ends that nothing but the flow's own word shows: nothing was sent. */
+const UNSENT: readonly [name: string, start: () => Promise<Flow>, otherEnds?: string[]][] = [
+  [
+    'charge that the risk provider has declined',
+    async () => {
+      const input = await reviewedInput(time, { risk: { when: 'before' } });
+      const flow = await begin(time, SPECS.charge(input));
+      await time.passUntil(flow.startedAt + MINUTE);
+      await flow.ask('decideReview', { ...OPERATOR, decision: 'decline' });
+      return flow;
+    },
+  ],
+  [
+    'authorization that the risk provider has declined',
+    async () => {
+      const input = await reviewedInput(time, { risk: { when: 'before' } });
+      const flow = await begin(time, SPECS.authorize(input));
+      await time.passUntil(flow.startedAt + MINUTE);
+      await flow.ask('decideReview', { ...OPERATOR, decision: 'decline' });
+      return flow;
+    },
+  ],
+  [
+    'charge whose review took longer than its CVV lasts',
+    async () => {
+      const { paymentMethod } = await time.input({ cvv: '737' });
+      const input = await reviewedInput(time, { paymentMethod, risk: { when: 'before', reviewTimeLimit: '1 day' } });
+      const flow = await begin(time, SPECS.charge(input));
+      await time.passUntil(flow.startedAt + 3 * HOUR);
+      await flow.ask('decideReview', { ...OPERATOR, decision: 'approve' });
+      return flow;
+    },
+    // Nobody decides on the review again.
+    ['declined'],
+  ],
+  [
+    'charge whose payment could not be created',
+    async () => {
+      const input = await time.input();
+      await plant(time, input, { ...answers(400, 'POST', '/payments') });
+      return await beginFlow(time, 'charge', input);
+    },
+    ['Needs an operator'],
+  ],
+  [
+    'authorization that a void has overtaken',
+    async () => {
+      const input = await time.input();
+      await plant(time, input, { ...answers(503, 'POST', '/payments'), times: 8 });
+      const flow = await begin(time, SPECS.authorize(input));
+      await time.passUntil(flow.startedAt + 10_000);
+      void (await flow.command('void', { commandId: 'early' })).answer.catch(() => undefined);
+      return flow;
+    },
+  ],
+  ['credit above its limit', () => start('credit', { amount: 8_000 }), ['notExecuted']],
+  [
+    'card whose token never was',
+    () => start('storeCard', { paymentMethod: { type: 'tokenized', token: '00000000-0000-4000-8000-000000000000' } }),
+  ],
+];
+
+/** Ends that nobody is told of. */
+const UNTOLD = ['card whose token never was'];
+
+/** How a flow ends: its outcome's status, or its failure. */
+async function endOf(workflowId: string, runId?: string): Promise<string> {
+  return await time.client.workflow
+    .getHandle(workflowId, runId)
+    .result()
+    .then(
+      (outcome: { status: string }) => outcome.status,
+      (error: { cause?: { type?: string }; message: string }) => error.cause?.type ?? error.message,
+    );
+}
+
+const eventsOf = async (workflowId: string, runId?: string) =>
+  (await time.client.workflow.getHandle(workflowId, runId).fetchHistory()).events ?? [];
+
+/** Whether a run has decided anew what a run before may have decided otherwise. */
+async function decidedAnew(workflowId: string, runId: string): Promise<boolean> {
+  const details = (await eventsOf(workflowId, runId)).map(
+    (event) => event.markerRecordedEventAttributes?.details?.['patch-data']?.payloads?.[0]?.data,
+  );
+  return details.some((data) => data != null && Buffer.from(data).includes(PATCHES.afterReset));
+}
+
+/** Resets the run to each of its tasks, and looks at what becomes of each run that this makes. */
+async function resetEverywhere({ workflowId, reference }: Flow) {
+  const end = await endOf(workflowId);
+  await time.passUntil((await time.now()) + MINUTE);
+  const moved = await movements(time, reference);
+  const { runId } = await time.client.workflow.getHandle(workflowId).describe();
+  const tasks = (await eventsOf(workflowId, runId)).filter(
+    ({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes,
+  );
+  const made: { end: string; isAnew: boolean; moved: string[] }[] = [];
+  for (const { eventId } of tasks) {
+    const newRun = await resetTo(time.client, { workflowId, runId }, eventId);
+    await time.passUntil((await time.now()) + 2 * DAY);
+    // A worker that has never seen the run replays it.
+    await time.stopWorker();
+    await time.startWorker();
+    const handle = time.client.workflow.getHandle(workflowId, newRun);
+    const explained = await handle.query<string>('explain');
+    const { status } = await handle.describe();
+    made.push({
+      end: status.name === 'RUNNING' ? `open: ${explained}` : await endOf(workflowId, newRun),
+      isAnew: await decidedAnew(workflowId, newRun),
+      moved: await movements(time, reference),
+    });
+  }
+  return { end, moved, made };
+}
+
+describe.each(UNSENT)('a %s, reset to each of its tasks in turn,', (name, begun, others = []) => {
+  test('is never wedged and moves nothing, and looks where the run before may have sent something', async () => {
+    const { end, moved, made } = await resetEverywhere(await begun());
+    expect(moved).toEqual([]);
+    for (const { end: next, moved: then } of made) {
+      expect([end, ...others]).toContainEqual(next.replace(/^open: .*(Needs an operator).*$/su, '$1'));
+      expect(then).toEqual([]);
+    }
+    expect(made.some(({ isAnew }) => isAnew)).toBe(true);
+    // The last task told of the end: what the copied history has decided is not decided again.
+    if (!UNTOLD.includes(name)) expect(made.at(-1)).toMatchObject({ end, isAnew: false });
+  });
+});
+
+describe.each(FLOW_TYPES)('a %s that has done all it was asked for', (type) => {
+  test('ends the same after a reset to each of its tasks, and moves nothing more', async () => {
+    const flow = await start(type);
+    const { end, moved, made } = await resetEverywhere(flow);
+    expect(moved).toEqual(DONE[type]);
+    for (const one of made) expect(one).toEqual({ end, moved, isAnew: false });
+  });
+});
+
+test('a charge that was declined stays declined after a reset to each of its tasks', async () => {
+  const { end, moved, made } = await resetEverywhere(await start('charge', { card: CARDS.declines }));
+  expect(end).toBe('declined');
+  for (const one of made) expect(one).toEqual({ end, moved, isAnew: false });
+});
