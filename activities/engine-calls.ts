@@ -60,6 +60,13 @@ export async function findSentBefore({ engine }: ActivityDeps): Promise<SentBefo
   return await engine.sentBefore(workflowExecution.workflowId, workflowExecution.runId);
 }
 
+/** Returns the run, made by another reset of this flow, that may have sent money. */
+export async function findSiblingThatSent({ engine }: ActivityDeps): Promise<string | undefined> {
+  const { workflowExecution } = activityInfo();
+  if (workflowExecution === undefined) return undefined;
+  return await engine.siblingThatSent(workflowExecution.workflowId, workflowExecution.runId);
+}
+
 /**
  * Returns the result of the run before a reset. The reset run, and the runs it continues as, must return the same
  * result whatever was done since. Without a reset there is no earlier result.

@@ -35,6 +35,13 @@ export async function otherRuns(
   return { runs, showsOwn };
 }
 
+/** @throws Error while the list does not show the run itself, and may lack others */
+async function allOtherRuns(client: Client, workflowId: string, ownRunId: string | undefined): Promise<string[]> {
+  const { runs, showsOwn } = await otherRuns(client, workflowId, ownRunId);
+  if (!showsOwn) throw new Error(`Visibility does not list run ${ownRunId} of ${workflowId} yet: it lags`);
+  return runs;
+}
+
 /** Finds the flow by the search attribute `PaymentId`, which a flow sets once it waits for something. Lists lag a little. */
 export async function findFlowOfPayment(
   { workflow }: Client,
@@ -71,6 +78,37 @@ export async function runsBefore(client: Client, workflowId: string, ownRunId: s
     if (at !== undefined) runs.push(at);
   }
   return runs;
+}
+
+/** Activities that send money to or from a card. */
+const SENDS_MONEY: readonly string[] = ['createCharge', 'createAuthorization', 'createCredit'];
+
+/**
+ * A run of the flow that this one knows nothing of, and that has sent money or may have in a task that was lost: the
+ * same run was reset twice.
+ * @throws Error while the visibility list, which lags, may not have all runs
+ */
+export async function siblingThatSent(
+  client: Client,
+  workflowId: string,
+  ownRunId: string,
+): Promise<string | undefined> {
+  const runs = await allOtherRuns(client, workflowId, ownRunId);
+  const known = await runsBefore(client, workflowId, ownRunId);
+  for (const runId of runs.filter((each) => !known.includes(each)))
+    for await (const event of eventsOf(client, workflowId, runId)) if (maySendMoney(event)) return runId;
+  return undefined;
+}
+
+function maySendMoney(event: Event): boolean {
+  if (event.workflowTaskTimedOutEventAttributes) return true;
+  const failed = event.workflowTaskFailedEventAttributes;
+  if (failed) return !failed.baseRunId;
+  const name = event.activityTaskScheduledEventAttributes?.activityType?.name;
+  if (name) return SENDS_MONEY.includes(name);
+  // The SDK writes the marker's data as plain JSON or protobuf; both contain the activity's name.
+  const local = event.markerRecordedEventAttributes?.details?.['data']?.payloads?.[0]?.data;
+  return local != null && SENDS_MONEY.some((each) => Buffer.from(local).includes(each));
 }
 
 async function cameFrom(client: Client, workflowId: string, runId: string): Promise<string | undefined> {
@@ -121,8 +159,7 @@ export async function latestResult(client: Client, workflowId: string, ownRunId?
   }
   const nothing = (): LatestResult => ({ result: undefined, ofLatestRun: ofLatestRun && ownRunId !== undefined });
   if (isWhole) return nothing();
-  const { runs, showsOwn } = await otherRuns(client, workflowId, ownRunId);
-  if (!showsOwn) throw new Error(`Visibility does not list run ${ownRunId} of ${workflowId} yet: it lags`);
+  const runs = await allOtherRuns(client, workflowId, ownRunId);
   for (const runId of runs.filter((each) => !seen.has(each))) {
     const run = await described(client, workflowId, runId);
     const found = run === undefined ? undefined : await resultOf(run);

@@ -3,7 +3,7 @@ import { type EnginePort, FIRST_TASK_MAX_EVENTS } from '../contract/engine-port.
 import { MEMO_KEYS } from '../contract/names.js';
 import { createBillingPort } from './billing-port.js';
 import { countOutgoing } from './count-outgoing.js';
-import { baseOf, described, eventsOf, latestResult, otherRuns, runsBefore } from './earlier-runs.js';
+import { baseOf, described, eventsOf, latestResult, otherRuns, runsBefore, siblingThatSent } from './earlier-runs.js';
 import { createEventSink } from './event-sink.js';
 import { paymentOfHistory } from './ended-flow.js';
 import { handOver } from './hand-over.js';
@@ -83,6 +83,7 @@ export function createEnginePort(client: Client): EnginePort {
     },
 
     sentBefore: (workflowId, ownRunId) => sentBefore(client, workflowId, ownRunId),
+    siblingThatSent: (workflowId, ownRunId) => siblingThatSent(client, workflowId, ownRunId),
 
     async taskWasLost(workflowId, runId, through = Number.POSITIVE_INFINITY) {
       let isKept = false;

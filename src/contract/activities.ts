@@ -93,6 +93,8 @@ export interface EngineLookUps {
   findEarlierPayment(key?: string): Promise<PaymentRecord | undefined>;
   /** When the runs before this one (before a reset) first sent each call of their holds. */
   findSentBefore(): Promise<SentBefore>;
+  /** Run id of another run that a reset made and that may have sent money, which this run knows nothing of. */
+  findSiblingThatSent(): Promise<string | undefined>;
   /**
    * Result of the latest completed run under this flow's workflow id (`paymentActions`), and what {@link findCreator} says
    * of `creator`, the workflow id of the flow that created the payment, if it is given.

@@ -110,6 +110,7 @@ describe('every operation of the client', () => {
       'findEarlierRun',
       'findEarlierPayment',
       'findSentBefore',
+      'findSiblingThatSent',
       'taskWasLost',
     ];
     expect(harness.names().toSorted()).toEqual([...WITH_ACTIVITY, ...others].toSorted());

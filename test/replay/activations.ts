@@ -40,7 +40,7 @@ function said(one: Command | undefined): string {
 
 /**
  * Replays one history as Core does: gives out the activations that its events amount to, and matches the commands of
- * the code, in their order, to the events that they became. Payloads must be decoded. Knows no patches, no signals to
+ * the code, in their order, to the events that they became. Payloads must be decoded. Knows no signals to
  * other flows, no cancelled children: flows of Holdfast use none; it throws where it meets one.
  */
 export class Replay implements Known {

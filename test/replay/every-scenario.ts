@@ -1,6 +1,8 @@
 import { CARD_SCENARIOS } from './card-scenarios.js';
 import type { VirtualTimeOptions } from '../support/virtual-time.js';
-import { GUARDED_SCENARIOS, LONG_GUARDED_SCENARIOS, PER_CALL } from './guarded-scenarios.js';
+import { NOTIFY_SECRET } from '../support/telling.js';
+import { unitsWithRisk } from '../support/reset-paths.js';
+import { GUARDED_SCENARIOS, LIMITED_UNIT, LONG_GUARDED_SCENARIOS, PER_CALL } from './guarded-scenarios.js';
 import { HOLD_SCENARIOS } from './hold-scenarios.js';
 import { LONG_CARD_SCENARIOS } from './long-card-scenarios.js';
 import { LONG_HOLD_SCENARIOS } from './long-hold-scenarios.js';
@@ -18,6 +20,14 @@ export const EVERY_SCENARIO: Readonly<Record<string, Scenario>> = {
   ...CARD_SCENARIOS,
   ...SHORT_SUBSCRIPTION_SCENARIOS,
   ...GUARDED_SCENARIOS,
+};
+
+/** What the worker of all of those has in its environment. */
+export const SCENARIO_WORKER_ENV = {
+  HOLDFAST_BUSINESS_UNITS: unitsWithRisk([LIMITED_UNIT], { voidAfterPartialCapture: true }),
+  HOLDFAST_NOTIFY_SECRET: NOTIFY_SECRET,
+  HOLDFAST_NOTIFY_HOSTS: '127.0.0.1',
+  HOLDFAST_NOTIFY_PRIVATE: '1',
 };
 
 /** Where a long one is run. */

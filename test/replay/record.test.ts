@@ -3,14 +3,12 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { unitsWithRisk } from '../support/reset-paths.js';
 import { startStack, type TestStack } from '../support/stack.js';
 import { bundlePath } from '../support/temporal.js';
 import { startVirtualTime, type VirtualTime, type VirtualTimeOptions } from '../support/virtual-time.js';
 import { until } from '../support/until.js';
 import { CHANGES } from './changes.js';
-import { EVERY_LONG_SCENARIO, EVERY_SCENARIO, timeOf } from './every-scenario.js';
-import { LIMITED_UNIT } from './guarded-scenarios.js';
+import { EVERY_LONG_SCENARIO, EVERY_SCENARIO, SCENARIO_WORKER_ENV, timeOf } from './every-scenario.js';
 import { goldenNames, PRESENT, readGolden, replayGolden } from './golden.js';
 import { checksumsOfRecordings, noteNewRecordings, readManifest, unexplained } from './manifest.js';
 import { workflowRuntime } from './runtime.js';
@@ -74,7 +72,7 @@ if (short.length > 0)
         real: true,
         billing: true,
         pendingMs: 3_600_000,
-        workerEnv: { HOLDFAST_BUSINESS_UNITS: unitsWithRisk([LIMITED_UNIT], { voidAfterPartialCapture: true }) },
+        workerEnv: SCENARIO_WORKER_ENV,
       });
     });
     afterAll(async () => {

@@ -3,7 +3,7 @@ import type { ChargeInput } from '../../src/contract/charge.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { CARDS } from '../support/charges.js';
 import { authorizeInput } from '../support/payments.js';
-import { resetToFirstTask } from '../support/resets.js';
+import { resetTo, resetToFirstTask } from '../support/resets.js';
 import type { TestStack } from '../support/stack.js';
 import { until } from '../support/until.js';
 import type { Scenario } from './scenarios.js';
@@ -35,6 +35,16 @@ export const RISK_SCENARIOS: Readonly<Record<string, Scenario>> = {
     await until(status, (one) => one === 'unknown');
     await stack.holdfast.settleManually({ workflowId }, { status: 'notExecuted', ...DECIDED });
     return { workflowId, runId };
+  },
+  // What the copied history has decided is not decided again: the task that is run anew has handed over what was told.
+  'charge-risk-declined-then-reset-to-its-end': async (stack) => {
+    const notify = { url: 'http://127.0.0.1:9/hook' };
+    const workflowId = await charged(stack, { risk: {}, billingAddress: REJECTED, notify });
+    const handle = stack.temporal.workflow.getHandle(workflowId);
+    await handle.result();
+    const { events } = await handle.fetchHistory();
+    const last = events?.findLast((event) => event.workflowTaskCompletedEventAttributes);
+    return { workflowId, runId: await resetTo(stack.temporal, { workflowId }, last?.eventId) };
   },
   'analyse-risk-approved': (stack) => analysed(stack, {}),
   'analyse-risk-declined': (stack) => analysed(stack, { billingAddress: REJECTED }),

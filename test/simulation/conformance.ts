@@ -7,13 +7,12 @@ import type { Command } from '../replay/commands.js';
 import { type Difference, differences, sayDifference } from '../replay/compare.js';
 import { commandsOf, withPlaceholders } from '../replay/conform.js';
 import { decodeHistory, type History, isRecord, ms, type Plain } from '../replay/decode.js';
-import { EVERY_LONG_SCENARIO, EVERY_SCENARIO, timeOf } from '../replay/every-scenario.js';
+import { EVERY_LONG_SCENARIO, EVERY_SCENARIO, SCENARIO_WORKER_ENV, timeOf } from '../replay/every-scenario.js';
 import { LIMITED_UNIT } from '../replay/guarded-scenarios.js';
 import { type Golden, isMeantEverywhere, type Locals } from '../replay/golden.js';
 import { drive, type Runtime } from '../replay/runtime.js';
 import type { OneRun } from '../replay/scenarios.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
-import { unitsWithRisk } from '../support/reset-paths.js';
 import { until } from '../support/until.js';
 import { Arrivals } from './arrivals.js';
 import type { Moments } from './moments.js';
@@ -55,11 +54,10 @@ export async function simulated(golden: Golden, moments?: Moments): Promise<{ hi
       await time.close();
     }
   }
-  const workerEnv = { HOLDFAST_BUSINESS_UNITS: unitsWithRisk([LIMITED_UNIT], { voidAfterPartialCapture: true }) };
   // Where events wait, the engine that recorded the histories was told of them at other moments.
   const how = { waitForEndMs: 0, ...more };
   const stack = await startSimulatedStack(
-    { pendingMs: 3_600_000, billing: true, units: [LIMITED_UNIT], workerEnv },
+    { pendingMs: 3_600_000, billing: true, units: [LIMITED_UNIT], workerEnv: SCENARIO_WORKER_ENV },
     how,
   );
   try {

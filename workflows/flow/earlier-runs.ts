@@ -1,8 +1,10 @@
-import { CancelledFailure, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, CancelledFailure, workflowInfo } from '@temporalio/workflow';
+import { FAILURE_TYPES } from '../../src/contract/names.js';
+import type { FinalOutcome } from '../../src/contract/messages.js';
 import { engineLookup } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { earlierRun, secondRunFailure } from '../kit/earlier-run.js';
-import { decidesAfterReset } from '../kit/start-guard.js';
+import { decidesAfterReset, inResetRun } from '../kit/start-guard.js';
 import type { FlowState } from './state.js';
 
 /**
@@ -53,4 +55,29 @@ export async function stopIfCancelled(flow: FlowState): Promise<void> {
   // Not `cancelRequested`: it is set some microtasks later, too late for a cancel that came with the start.
   if (!flow.isCancelled() || flow.moneyPostMayHaveLeft || (await taskWasLost(flow)) || decidesAfterReset()) return;
   throw new CancelledFailure('Cancelled before anything was sent');
+}
+
+/**
+ * Whether the flow says that nothing was sent, as a run before a reset has decided it. A run that decides anew looks first.
+ * @param outcome undefined: it was refused, or cancelled before anything was sent
+ */
+export function repeatsThatNothingWasSent(outcome?: FinalOutcome): boolean {
+  const saysSo = outcome === undefined || (SAYS_SO.has(outcome.status) && outcome.transactionId === undefined);
+  return saysSo && inResetRun() && !decidesAfterReset();
+}
+
+const SAYS_SO: ReadonlySet<string> = new Set(['notExecuted', 'declined']);
+
+/**
+ * To be asked in the last task of a run that {@link repeatsThatNothingWasSent}.
+ * @throws ApplicationFailure `ReferenceConflict` if another reset of this flow made a run that may have sent money
+ */
+export async function refuseIfAnotherRunSent({ reference }: FlowState): Promise<void> {
+  const other = decodedOrRetry(await engineLookup.findSiblingThatSent());
+  if (other === undefined) return;
+  throw ApplicationFailure.nonRetryable(
+    `That nothing was sent for "${reference}" was decided before run ${other}, which another reset of this flow has made, may have sent ` +
+      'money: this run does not say it again, and sends nothing. See in that run how it ended; if it was stopped, reset it to its last task',
+    FAILURE_TYPES.referenceConflict,
+  );
 }

@@ -24,7 +24,7 @@ import { failLaterRun, openRun, type Start, watchCancel } from '../kit/run.js';
 import { inResetRun, isAttemptToBill } from '../kit/start-guard.js';
 import { handOverAsTold } from '../kit/hand-over.js';
 import { publish } from '../kit/visibility.js';
-import { refuseSecondRun } from './earlier-runs.js';
+import { refuseIfAnotherRunSent, refuseSecondRun, repeatsThatNothingWasSent } from './earlier-runs.js';
 import { type FlowTraits, newState } from './new-state.js';
 import type { Command, FlowState } from './state.js';
 import { announce } from './announce.js';
@@ -161,6 +161,7 @@ function anchorOf({ memo, startTime }: WorkflowInfo): number {
 }
 
 async function end<Final extends FinalOutcome>(flow: FlowState, outcome: Final): Promise<Final> {
+  const isRepeated = repeatsThatNothingWasSent(outcome);
   flow.outcome = outcome;
   flow.settleable = false;
   compareUnread(flow, outcome);
@@ -173,6 +174,7 @@ async function end<Final extends FinalOutcome>(flow: FlowState, outcome: Final):
   flow.inLocalTry = false;
   flow.inbox.splice(0);
   await untilTold(flow, outcome);
+  if (isRepeated) await refuseIfAnotherRunSent(flow);
   return outcome;
 }
 
@@ -209,12 +211,14 @@ async function fail(flow: FlowState, error: unknown): Promise<never> {
   else if (error instanceof ApplicationFailure) {
     enter(flow, { status: 'refused', waitingFor: 'nothing', needsOperator: null, dueAt: null });
   } else throw error;
+  const isRepeated = repeatsThatNothingWasSent();
   flow.failure = error;
   announce(flow);
   publish(flow);
   answerOpenCommands(flow);
   flow.inLocalTry = false;
   await untilTold(flow);
+  if (isRepeated) await refuseIfAnotherRunSent(flow);
   throw error;
 }
 

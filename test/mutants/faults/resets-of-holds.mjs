@@ -111,4 +111,13 @@ export const RESET_HOLD_FAULTS = [
     to: 'inResetRun() && continuesResetRun()',
     tests: ['test/simulation/rules/resets-to-each-task.test.ts'],
   },
+  {
+    name: 'repeated-end-looks-for-no-other-run',
+    rule: 'money rule 6',
+    promise: 'That nothing was sent is not repeated where another reset of the same run has sent money since.',
+    file: 'workflows/flow/earlier-runs.ts',
+    from: 'if (other === undefined) return;',
+    to: 'if (other !== undefined) return;',
+    tests: ['test/simulation/rules/resets-to-each-task.test.ts'],
+  },
 ];

@@ -94,6 +94,17 @@ const UNSENT: readonly [name: string, start: () => Promise<Flow>, otherEnds?: st
       return flow;
     },
   ],
+  [
+    'charge that was cancelled before it began',
+    async () => {
+      await time.stopWorker();
+      const flow = await start('charge');
+      await flow.cancel();
+      await time.startWorker();
+      return flow;
+    },
+    ['notExecuted'],
+  ],
   ['credit above its limit', () => start('credit', { amount: 8_000 }), ['notExecuted']],
   [
     'card whose token never was',
@@ -102,7 +113,7 @@ const UNSENT: readonly [name: string, start: () => Promise<Flow>, otherEnds?: st
 ];
 
 /** Ends that nobody is told of. */
-const UNTOLD = ['card whose token never was'];
+const UNTOLD = ['card whose token never was', 'charge that was cancelled before it began'];
 
 /** How a flow ends: its outcome's status, or its failure. */
 async function endOf(workflowId: string, runId?: string): Promise<string> {
@@ -114,6 +125,9 @@ async function endOf(workflowId: string, runId?: string): Promise<string> {
       (error: { cause?: { type?: string }; message: string }) => error.cause?.type ?? error.message,
     );
 }
+
+const firstTaskOf = async (workflowId: string) =>
+  (await eventsOf(workflowId)).find((event) => event.workflowTaskCompletedEventAttributes)?.eventId;
 
 const eventsOf = async (workflowId: string, runId?: string) =>
   (await time.client.workflow.getHandle(workflowId, runId).fetchHistory()).events ?? [];
@@ -181,4 +195,61 @@ test('a charge that was declined stays declined after a reset to each of its tas
   const { end, moved, made } = await resetEverywhere(await start('charge', { card: CARDS.declines }));
   expect(end).toBe('declined');
   for (const one of made) expect(one).toEqual({ end, moved, isAnew: false });
+});
+
+describe('a run that repeats what was decided before another reset of the same run has sent money', () => {
+  /** Just before that run ends: what it tells has been handed over. */
+  const resetToItsEnd = async (workflowId: string, runId: string): Promise<string> => {
+    const tasks = (await eventsOf(workflowId, runId)).filter((event) => event.workflowTaskCompletedEventAttributes);
+    return await resetTo(time.client, { workflowId, runId }, tasks.at(-1)?.eventId);
+  };
+  const runOf = async (workflowId: string): Promise<string> =>
+    (await time.client.workflow.getHandle(workflowId).describe()).runId;
+
+  test('does not say of a charge that was made that it was declined by its risk', async () => {
+    const input = await reviewedInput(time, {
+      risk: { when: 'before', reviewTimeLimit: '1 hour', onReviewTimeout: 'decline' },
+    });
+    const flow = await begin(time, SPECS.charge(input));
+    expect(await flow.outcome()).toMatchObject({ status: 'declined' });
+    const declined = await runOf(flow.workflowId);
+    await resetTo(time.client, flow, await firstTaskOf(flow.workflowId));
+    await time.passUntil((await time.now()) + MINUTE);
+    await flow.ask('decideReview', { ...OPERATOR, decision: 'approve' });
+    await time.passUntil((await time.now()) + MINUTE);
+    expect(await endOf(flow.workflowId)).toBe('succeeded');
+    const charging = await runOf(flow.workflowId);
+    const again = await resetToItsEnd(flow.workflowId, declined);
+    await expect(time.client.workflow.getHandle(flow.workflowId, again).result()).rejects.toMatchObject({
+      cause: { type: 'ReferenceConflict', message: expect.stringContaining(charging) },
+    });
+    expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD']);
+    // A run that only repeats what has sent nothing is none of which anything is to be said.
+    const once = await resetToItsEnd(flow.workflowId, charging);
+    await time.passUntil((await time.now()) + MINUTE);
+    expect(await endOf(flow.workflowId, once)).toBe('succeeded');
+  });
+
+  test('does not end as refused where money is held, and the run that holds it goes on once it is reset', async () => {
+    const input = await inputOf(time, 'charge');
+    const refusal = { ...answers(400, 'POST', '/payments'), reconciliation_id: input.reference };
+    const { id } = await time.sandbox.addFault(refusal);
+    const flow = await begin(time, SPECS.authorize(input));
+    expect(await endOf(flow.workflowId)).toBe('InvalidInput');
+    const refused = await runOf(flow.workflowId);
+    await time.sandbox.removeFault(id);
+    await resetTo(time.client, flow, await firstTaskOf(flow.workflowId));
+    await time.passUntil((await time.now()) + 2 * HOUR);
+    expect(await flow.status()).toMatchObject({ status: 'authorized' });
+    const holding = await runOf(flow.workflowId);
+    const again = await resetToItsEnd(flow.workflowId, refused);
+    await expect(time.client.workflow.getHandle(flow.workflowId, again).result()).rejects.toMatchObject({
+      cause: { type: 'ReferenceConflict', message: expect.stringContaining(holding) },
+    });
+    await resetToItsEnd(flow.workflowId, holding);
+    await time.passUntil((await time.now()) + MINUTE);
+    expect(await flow.status()).toMatchObject({ status: 'authorized' });
+    await flow.ask('void', { commandId: 'release' });
+    expect(await movements(time, flow.reference)).toEqual(['authorization Succeed 6000 USD', 'void Succeed 6000 USD']);
+  });
 });
