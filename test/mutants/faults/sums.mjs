@@ -134,7 +134,7 @@ export const SUM_FAULTS = [
     file: 'src/client/earlier-runs.ts',
     from: 'if (!showsOwn) throw',
     to: 'if (runs.length > 99) throw',
-    tests: ['test/client/engine-port.test.ts'],
+    tests: ['test/client/latest-result.test.ts'],
   },
   {
     name: 'flow-of-another-payment-believed',
