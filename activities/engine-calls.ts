@@ -1,6 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { EarlierResult } from '../src/contract/activities.js';
+import type { EarlierResult, SiblingThatSent } from '../src/contract/activities.js';
 import type { DeliverEventCall } from '../src/contract/activity-calls.js';
 import type { EnginePort } from '../src/contract/engine-port.js';
 import { FAILURE_TYPES, paymentActionsWorkflowId, WIRE_DETAILS } from '../src/contract/names.js';
@@ -60,11 +60,12 @@ export async function findSentBefore({ engine }: ActivityDeps): Promise<SentBefo
   return await engine.sentBefore(workflowExecution.workflowId, workflowExecution.runId);
 }
 
-/** Returns the run, made by another reset of this flow, that may have sent money. */
-export async function findSiblingThatSent({ engine }: ActivityDeps): Promise<string | undefined> {
-  const { workflowExecution } = activityInfo();
-  if (workflowExecution === undefined) return undefined;
-  return await engine.siblingThatSent(workflowExecution.workflowId, workflowExecution.runId);
+/** Returns the run, made by another reset of this flow, that has sent money. */
+export async function findSiblingThatSent({ engine }: ActivityDeps): Promise<SiblingThatSent> {
+  const { workflowId, runId: asked } = activityInfo().workflowExecution ?? {};
+  if (workflowId === undefined || asked === undefined) throw new Error('no workflow asks');
+  const sibling = await engine.siblingThatSent(workflowId, asked);
+  return { asked, ...(sibling !== undefined && { sibling }) };
 }
 
 /**

@@ -80,12 +80,14 @@ export async function runsBefore(client: Client, workflowId: string, ownRunId: s
   return runs;
 }
 
-/** Activities that send money to or from a card. */
-const SENDS_MONEY: readonly string[] = ['createCharge', 'createAuthorization', 'createCredit'];
+/** Activities that send money to or from a card, and those that list what was sent. */
+const SENDS: ReadonlySet<unknown> = new Set(['createCharge', 'createAuthorization', 'createCredit']);
+const LISTS: ReadonlySet<unknown> = new Set(['listCharges', 'listAuthorizations', 'listCredits']);
 
 /**
- * A run of the flow that this one knows nothing of, and that has sent money or may have in a task that was lost: the
- * same run was reset twice.
+ * A run of the flow that this one knows nothing of and that has sent money: the same run was reset twice. None where
+ * this run has itself looked at the service since its reset. A run that a reset made sends nothing locally, so that its
+ * history shows all that it has sent.
  * @throws Error while the visibility list, which lags, may not have all runs
  */
 export async function siblingThatSent(
@@ -93,22 +95,42 @@ export async function siblingThatSent(
   workflowId: string,
   ownRunId: string,
 ): Promise<string | undefined> {
+  if (await someOf(client, workflowId, ownRunId, new Looks())) return undefined;
   const runs = await allOtherRuns(client, workflowId, ownRunId);
   const known = await runsBefore(client, workflowId, ownRunId);
+  const sends = { note: (event: Event) => SENDS.has(event.activityTaskScheduledEventAttributes?.activityType?.name) };
   for (const runId of runs.filter((each) => !known.includes(each)))
-    for await (const event of eventsOf(client, workflowId, runId)) if (maySendMoney(event)) return runId;
+    if (await someOf(client, workflowId, runId, sends)) return runId;
   return undefined;
 }
 
-function maySendMoney(event: Event): boolean {
-  if (event.workflowTaskTimedOutEventAttributes) return true;
-  const failed = event.workflowTaskFailedEventAttributes;
-  if (failed) return !failed.baseRunId;
-  const name = event.activityTaskScheduledEventAttributes?.activityType?.name;
-  if (name) return SENDS_MONEY.includes(name);
-  // The SDK writes the marker's data as plain JSON or protobuf; both contain the activity's name.
-  const local = event.markerRecordedEventAttributes?.details?.['data']?.payloads?.[0]?.data;
-  return local != null && SENDS_MONEY.some((each) => Buffer.from(local).includes(each));
+/** Whether a list of what was sent was read. */
+class Looks {
+  readonly #lists = new Set<string>();
+
+  note({
+    eventId,
+    activityTaskScheduledEventAttributes: call,
+    activityTaskCompletedEventAttributes: end,
+  }: Event): boolean {
+    if (LISTS.has(call?.activityType?.name)) this.#lists.add(String(eventId));
+    return end != null && this.#lists.has(String(end.scheduledEventId));
+  }
+}
+
+/** Whether a run has some such event of its own: what a reset has copied is of the run that it was made of. */
+async function someOf(
+  client: Client,
+  workflowId: string,
+  runId: string,
+  wanted: { note(event: Event): boolean },
+): Promise<boolean> {
+  let found = false;
+  for await (const event of eventsOf(client, workflowId, runId)) {
+    if (event.workflowTaskFailedEventAttributes?.newRunId === runId) found = false;
+    else found = wanted.note(event) || found;
+  }
+  return found;
 }
 
 async function cameFrom(client: Client, workflowId: string, runId: string): Promise<string | undefined> {

@@ -93,8 +93,8 @@ export interface EngineLookUps {
   findEarlierPayment(key?: string): Promise<PaymentRecord | undefined>;
   /** When the runs before this one (before a reset) first sent each call of their holds. */
   findSentBefore(): Promise<SentBefore>;
-  /** Run id of another run that a reset made and that may have sent money, which this run knows nothing of. */
-  findSiblingThatSent(): Promise<string | undefined>;
+  /** Whether another run that a reset made has sent money, which this run knows nothing of. */
+  findSiblingThatSent(): Promise<SiblingThatSent>;
   /**
    * Result of the latest completed run under this flow's workflow id (`paymentActions`), and what {@link findCreator} says
    * of `creator`, the workflow id of the flow that created the payment, if it is given.
@@ -110,6 +110,13 @@ export interface EngineLookUps {
    * @param through number of the last event that counts; undefined: all
    */
   taskWasLost(runId?: string, through?: number): Promise<boolean>;
+}
+
+export interface SiblingThatSent {
+  /** Run id of the run that asked: a reset copies the answer. */
+  asked: string;
+  /** Run id. */
+  sibling?: string;
 }
 
 /** Result of a flow of any type, as its caller received it. */

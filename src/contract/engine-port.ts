@@ -82,7 +82,10 @@ export interface EnginePort extends EventPort {
   earlierPayment(workflowId: string, ownRunId: string, key?: string): Promise<PaymentRecord | undefined>;
   /** When the runs before this one first sent each call of their holds. */
   sentBefore(workflowId: string, ownRunId: string): Promise<SentBefore>;
-  /** A run that this one neither was made of nor continues, and that may have sent money: a run was reset twice. */
+  /**
+   * Run id of a run that this one neither was made of nor continues, and that has sent money: a run was reset twice.
+   * undefined also where this run has looked at the service since its reset.
+   */
   siblingThatSent(workflowId: string, ownRunId: string): Promise<string | undefined>;
   /**
    * Result of the latest completed run under this workflow id, before `ownRunId` if given.

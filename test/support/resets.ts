@@ -67,3 +67,22 @@ export async function resetToEachTask(
   }
   return tasks.length;
 }
+
+/** How a run ends, or the latest one: the status of its outcome, or the type of its failure. */
+export async function endOf(client: Client, workflowId: string, runId?: string): Promise<string> {
+  return await client.workflow
+    .getHandle(workflowId, runId)
+    .result()
+    .then(
+      (outcome: { status: string }) => outcome.status,
+      (error: { cause?: { type?: string }; message: string }) => error.cause?.type ?? error.message,
+    );
+}
+
+/** The workflow tasks of a run that were completed, as {@link resetTo} takes them. */
+export async function tasksOf(client: Client, workflowId: string, runId: string): Promise<EventId[]> {
+  const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+  return (events ?? []).flatMap((event) =>
+    event.workflowTaskCompletedEventAttributes && event.eventId ? [event.eventId] : [],
+  );
+}

@@ -1,10 +1,12 @@
 import { ApplicationFailure, CancelledFailure, workflowInfo } from '@temporalio/workflow';
-import { FAILURE_TYPES } from '../../src/contract/names.js';
+import { BEFORE_NEW_REFERENCE, FAILURE_TYPES } from '../../src/contract/names.js';
 import type { FinalOutcome } from '../../src/contract/messages.js';
 import { engineLookup } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { earlierRun, secondRunFailure } from '../kit/earlier-run.js';
-import { decidesAfterReset, inResetRun } from '../kit/start-guard.js';
+import { decidesAfterReset } from '../kit/start-guard.js';
+import { publish } from '../kit/visibility.js';
+import { enter } from './explain.js';
 import type { FlowState } from './state.js';
 
 /**
@@ -57,27 +59,39 @@ export async function stopIfCancelled(flow: FlowState): Promise<void> {
   throw new CancelledFailure('Cancelled before anything was sent');
 }
 
+const SAYS_THAT_NOTHING_WAS_SENT: ReadonlySet<string> = new Set(['notExecuted', 'declined']);
+
 /**
- * Whether the flow says that nothing was sent, as a run before a reset has decided it. A run that decides anew looks first.
+ * To be asked before a run that a reset made ends by saying that nothing was sent: what it has copied was decided before another
+ * reset of the same run can have sent money. Says so if one has, in place of the end.
  * @param outcome undefined: it was refused, or cancelled before anything was sent
+ * @returns the failure to end with
  */
-export function repeatsThatNothingWasSent(outcome?: FinalOutcome): boolean {
-  const saysSo = outcome === undefined || (SAYS_SO.has(outcome.status) && outcome.transactionId === undefined);
-  return saysSo && inResetRun() && !decidesAfterReset();
-}
-
-const SAYS_SO: ReadonlySet<string> = new Set(['notExecuted', 'declined']);
-
-/**
- * To be asked in the last task of a run that {@link repeatsThatNothingWasSent}.
- * @throws ApplicationFailure `ReferenceConflict` if another reset of this flow made a run that may have sent money
- */
-export async function refuseIfAnotherRunSent({ reference }: FlowState): Promise<void> {
-  const other = decodedOrRetry(await engineLookup.findSiblingThatSent());
-  if (other === undefined) return;
-  throw ApplicationFailure.nonRetryable(
-    `That nothing was sent for "${reference}" was decided before run ${other}, which another reset of this flow has made, may have sent ` +
-      'money: this run does not say it again, and sends nothing. See in that run how it ended; if it was stopped, reset it to its last task',
+export async function conflictAfterReset(
+  flow: FlowState,
+  outcome: FinalOutcome | undefined,
+): Promise<ApplicationFailure | undefined> {
+  const saysSo =
+    outcome === undefined || (SAYS_THAT_NOTHING_WAS_SENT.has(outcome.status) && outcome.transactionId === undefined);
+  if (!saysSo) return undefined;
+  const other = await siblingThatSent();
+  if (other === undefined) return undefined;
+  const why = `run ${other}, which another reset of this flow has made, has sent money: reset that run to its last task, so that it answers again`;
+  flow.outcome = undefined;
+  const failure = ApplicationFailure.nonRetryable(
+    `"${flow.reference}": ${why}; ${BEFORE_NEW_REFERENCE}`,
     FAILURE_TYPES.referenceConflict,
   );
+  flow.failure = failure;
+  enter(flow, { status: 'refused', waitingFor: 'nothing', needsOperator: flow.lasting ?? why, dueAt: null });
+  publish(flow);
+  return failure;
+}
+
+async function siblingThatSent(): Promise<string | undefined> {
+  for (;;) {
+    const { asked, sibling } = decodedOrRetry(await engineLookup.findSiblingThatSent());
+    // A copied answer is of the run before.
+    if (asked === workflowInfo().runId) return sibling;
+  }
 }

@@ -24,7 +24,7 @@ import { failLaterRun, openRun, type Start, watchCancel } from '../kit/run.js';
 import { inResetRun, isAttemptToBill } from '../kit/start-guard.js';
 import { handOverAsTold } from '../kit/hand-over.js';
 import { publish } from '../kit/visibility.js';
-import { refuseIfAnotherRunSent, refuseSecondRun, repeatsThatNothingWasSent } from './earlier-runs.js';
+import { conflictAfterReset, refuseSecondRun } from './earlier-runs.js';
 import { type FlowTraits, newState } from './new-state.js';
 import type { Command, FlowState } from './state.js';
 import { announce } from './announce.js';
@@ -61,8 +61,9 @@ export async function runFlow<Schema extends z.ZodType, Final extends FinalOutco
     return await refuseStart(failure);
   }
   return CancellationScope.nonCancellable(async () => {
+    let ended: Final;
     try {
-      const ended = await resumable(
+      ended = await resumable(
         flow,
         flow.type,
         () => type.begin(flow, input),
@@ -71,10 +72,10 @@ export async function runFlow<Schema extends z.ZodType, Final extends FinalOutco
           return await story(flow, input, notes);
         },
       );
-      return await end(flow, ended);
     } catch (error) {
       return await fail(flow, error);
     }
+    return await end(flow, ended);
   });
 }
 
@@ -161,7 +162,6 @@ function anchorOf({ memo, startTime }: WorkflowInfo): number {
 }
 
 async function end<Final extends FinalOutcome>(flow: FlowState, outcome: Final): Promise<Final> {
-  const isRepeated = repeatsThatNothingWasSent(outcome);
   flow.outcome = outcome;
   flow.settleable = false;
   compareUnread(flow, outcome);
@@ -174,7 +174,7 @@ async function end<Final extends FinalOutcome>(flow: FlowState, outcome: Final):
   flow.inLocalTry = false;
   flow.inbox.splice(0);
   await untilTold(flow, outcome);
-  if (isRepeated) await refuseIfAnotherRunSent(flow);
+  await unlessAnotherRunSent(flow, outcome);
   return outcome;
 }
 
@@ -196,6 +196,18 @@ async function untilTold(flow: FlowState, outcome?: FinalOutcome): Promise<void>
   }
 }
 
+/**
+ * @param outcome undefined: it was refused
+ * @throws ApplicationFailure `ReferenceConflict`, see {@link conflictAfterReset}
+ */
+async function unlessAnotherRunSent(flow: FlowState, outcome?: FinalOutcome): Promise<void> {
+  if (!inResetRun()) return;
+  const conflict = await conflictAfterReset(flow, outcome);
+  // Events may have come while that was looked up.
+  await untilTold(flow, conflict === undefined ? outcome : undefined);
+  if (conflict !== undefined) throw conflict;
+}
+
 /** An address of the flow's own. */
 function notifyOf(input: unknown): { url: string } | undefined {
   return (input as { notify?: { url: string } }).notify;
@@ -211,14 +223,13 @@ async function fail(flow: FlowState, error: unknown): Promise<never> {
   else if (error instanceof ApplicationFailure) {
     enter(flow, { status: 'refused', waitingFor: 'nothing', needsOperator: null, dueAt: null });
   } else throw error;
-  const isRepeated = repeatsThatNothingWasSent();
   flow.failure = error;
   announce(flow);
   publish(flow);
   answerOpenCommands(flow);
   flow.inLocalTry = false;
   await untilTold(flow);
-  if (isRepeated) await refuseIfAnotherRunSent(flow);
+  await unlessAnotherRunSent(flow);
   throw error;
 }
 

@@ -116,8 +116,28 @@ export const RESET_HOLD_FAULTS = [
     rule: 'money rule 6',
     promise: 'That nothing was sent is not repeated where another reset of the same run has sent money since.',
     file: 'workflows/flow/earlier-runs.ts',
-    from: 'if (other === undefined) return;',
-    to: 'if (other !== undefined) return;',
-    tests: ['test/simulation/rules/resets-to-each-task.test.ts'],
+    from: 'if (other === undefined) return undefined;',
+    to: 'if (other !== undefined) return undefined;',
+    tests: ['test/simulation/rules/reset-twice.test.ts'],
+  },
+  {
+    name: 'copied-answer-about-other-runs-believed',
+    rule: 'money rule 6',
+    promise:
+      'Whether another run has sent money is asked by each run that a reset makes, whatever answer it has copied.',
+    file: 'workflows/flow/earlier-runs.ts',
+    from: 'if (asked === workflowInfo().runId) return sibling;',
+    to: 'if (asked !== undefined) return sibling;',
+    tests: ['test/simulation/rules/reset-twice.test.ts'],
+  },
+  {
+    name: 'copied-calls-are-of-another-run',
+    rule: 'money rule 6',
+    promise:
+      'What a reset has copied into another run is nothing that this run has sent: twice the same end is no conflict.',
+    file: 'src/client/earlier-runs.ts',
+    from: 'if (event.workflowTaskFailedEventAttributes?.newRunId === runId) found = false;',
+    to: 'if (event.workflowTaskFailedEventAttributes?.newRunId === runId) found ||= false;',
+    tests: ['test/simulation/rules/reset-twice.test.ts'],
   },
 ];

@@ -3,7 +3,7 @@ import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { PATCHES } from '../../../src/contract/names.js';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
-import { resetTo } from '../../support/resets.js';
+import { endOf, resetTo, tasksOf } from '../../support/resets.js';
 import { tellingOf } from '../../support/telling.js';
 import { begin, reviewedInput, SPECS } from '../../support/virtual-flows.js';
 import { plant } from '../../time/checks.js';
@@ -115,26 +115,10 @@ const UNSENT: readonly [name: string, start: () => Promise<Flow>, otherEnds?: st
 /** Ends that nobody is told of. */
 const UNTOLD = ['card whose token never was', 'charge that was cancelled before it began'];
 
-/** How a flow ends: its outcome's status, or its failure. */
-async function endOf(workflowId: string, runId?: string): Promise<string> {
-  return await time.client.workflow
-    .getHandle(workflowId, runId)
-    .result()
-    .then(
-      (outcome: { status: string }) => outcome.status,
-      (error: { cause?: { type?: string }; message: string }) => error.cause?.type ?? error.message,
-    );
-}
-
-const firstTaskOf = async (workflowId: string) =>
-  (await eventsOf(workflowId)).find((event) => event.workflowTaskCompletedEventAttributes)?.eventId;
-
-const eventsOf = async (workflowId: string, runId?: string) =>
-  (await time.client.workflow.getHandle(workflowId, runId).fetchHistory()).events ?? [];
-
 /** Whether a run has decided anew what a run before may have decided otherwise. */
 async function decidedAnew(workflowId: string, runId: string): Promise<boolean> {
-  const details = (await eventsOf(workflowId, runId)).map(
+  const { events } = await time.client.workflow.getHandle(workflowId, runId).fetchHistory();
+  const details = (events ?? []).map(
     (event) => event.markerRecordedEventAttributes?.details?.['patch-data']?.payloads?.[0]?.data,
   );
   return details.some((data) => data != null && Buffer.from(data).includes(PATCHES.afterReset));
@@ -142,16 +126,13 @@ async function decidedAnew(workflowId: string, runId: string): Promise<boolean> 
 
 /** Resets the run to each of its tasks, and looks at what becomes of each run that this makes. */
 async function resetEverywhere({ workflowId, reference }: Flow) {
-  const end = await endOf(workflowId);
+  const end = await endOf(time.client, workflowId);
   await time.passUntil((await time.now()) + MINUTE);
   const moved = await movements(time, reference);
   const { runId } = await time.client.workflow.getHandle(workflowId).describe();
-  const tasks = (await eventsOf(workflowId, runId)).filter(
-    ({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes,
-  );
   const made: { end: string; isAnew: boolean; moved: string[] }[] = [];
-  for (const { eventId } of tasks) {
-    const newRun = await resetTo(time.client, { workflowId, runId }, eventId);
+  for (const task of await tasksOf(time.client, workflowId, runId)) {
+    const newRun = await resetTo(time.client, { workflowId, runId }, task);
     await time.passUntil((await time.now()) + 2 * DAY);
     // A worker that has never seen the run replays it.
     await time.stopWorker();
@@ -160,7 +141,7 @@ async function resetEverywhere({ workflowId, reference }: Flow) {
     const explained = await handle.query<string>('explain');
     const { status } = await handle.describe();
     made.push({
-      end: status.name === 'RUNNING' ? `open: ${explained}` : await endOf(workflowId, newRun),
+      end: status.name === 'RUNNING' ? `open: ${explained}` : await endOf(time.client, workflowId, newRun),
       isAnew: await decidedAnew(workflowId, newRun),
       moved: await movements(time, reference),
     });
@@ -195,61 +176,4 @@ test('a charge that was declined stays declined after a reset to each of its tas
   const { end, moved, made } = await resetEverywhere(await start('charge', { card: CARDS.declines }));
   expect(end).toBe('declined');
   for (const one of made) expect(one).toEqual({ end, moved, isAnew: false });
-});
-
-describe('a run that repeats what was decided before another reset of the same run has sent money', () => {
-  /** Just before that run ends: what it tells has been handed over. */
-  const resetToItsEnd = async (workflowId: string, runId: string): Promise<string> => {
-    const tasks = (await eventsOf(workflowId, runId)).filter((event) => event.workflowTaskCompletedEventAttributes);
-    return await resetTo(time.client, { workflowId, runId }, tasks.at(-1)?.eventId);
-  };
-  const runOf = async (workflowId: string): Promise<string> =>
-    (await time.client.workflow.getHandle(workflowId).describe()).runId;
-
-  test('does not say of a charge that was made that it was declined by its risk', async () => {
-    const input = await reviewedInput(time, {
-      risk: { when: 'before', reviewTimeLimit: '1 hour', onReviewTimeout: 'decline' },
-    });
-    const flow = await begin(time, SPECS.charge(input));
-    expect(await flow.outcome()).toMatchObject({ status: 'declined' });
-    const declined = await runOf(flow.workflowId);
-    await resetTo(time.client, flow, await firstTaskOf(flow.workflowId));
-    await time.passUntil((await time.now()) + MINUTE);
-    await flow.ask('decideReview', { ...OPERATOR, decision: 'approve' });
-    await time.passUntil((await time.now()) + MINUTE);
-    expect(await endOf(flow.workflowId)).toBe('succeeded');
-    const charging = await runOf(flow.workflowId);
-    const again = await resetToItsEnd(flow.workflowId, declined);
-    await expect(time.client.workflow.getHandle(flow.workflowId, again).result()).rejects.toMatchObject({
-      cause: { type: 'ReferenceConflict', message: expect.stringContaining(charging) },
-    });
-    expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD']);
-    // A run that only repeats what has sent nothing is none of which anything is to be said.
-    const once = await resetToItsEnd(flow.workflowId, charging);
-    await time.passUntil((await time.now()) + MINUTE);
-    expect(await endOf(flow.workflowId, once)).toBe('succeeded');
-  });
-
-  test('does not end as refused where money is held, and the run that holds it goes on once it is reset', async () => {
-    const input = await inputOf(time, 'charge');
-    const refusal = { ...answers(400, 'POST', '/payments'), reconciliation_id: input.reference };
-    const { id } = await time.sandbox.addFault(refusal);
-    const flow = await begin(time, SPECS.authorize(input));
-    expect(await endOf(flow.workflowId)).toBe('InvalidInput');
-    const refused = await runOf(flow.workflowId);
-    await time.sandbox.removeFault(id);
-    await resetTo(time.client, flow, await firstTaskOf(flow.workflowId));
-    await time.passUntil((await time.now()) + 2 * HOUR);
-    expect(await flow.status()).toMatchObject({ status: 'authorized' });
-    const holding = await runOf(flow.workflowId);
-    const again = await resetToItsEnd(flow.workflowId, refused);
-    await expect(time.client.workflow.getHandle(flow.workflowId, again).result()).rejects.toMatchObject({
-      cause: { type: 'ReferenceConflict', message: expect.stringContaining(holding) },
-    });
-    await resetToItsEnd(flow.workflowId, holding);
-    await time.passUntil((await time.now()) + MINUTE);
-    expect(await flow.status()).toMatchObject({ status: 'authorized' });
-    await flow.ask('void', { commandId: 'release' });
-    expect(await movements(time, flow.reference)).toEqual(['authorization Succeed 6000 USD', 'void Succeed 6000 USD']);
-  });
 });
