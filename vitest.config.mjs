@@ -5,9 +5,9 @@ import { defineConfig } from 'vitest/config';
 import {
   ALONE_AT_FULL_COUNTS,
   fileOf,
+  leftOutOf,
   NOT_SIMULATED,
   ON_REAL_PROCESSES,
-  ONLY_AT_FULL_COUNTS,
   SIMULATED_FOLDERS,
 } from './tools/tests/groups.mjs';
 import { chooseSeed } from './tools/tests/seed.mjs';
@@ -15,7 +15,7 @@ import LongestFirst from './test/support/longest-first.mjs';
 
 const isFull = process.env.HOLDFAST_FULL === '1';
 // A short run has one process for each of the first two projects, side by side: tools/run-tests.mjs.
-const processes = process.env.HOLDFAST_RUN === 'short' ? 1 : 2;
+const processes = ['short', 'verify'].includes(process.env.HOLDFAST_RUN) ? 1 : 2;
 process.env.HOLDFAST_SEED = chooseSeed();
 // Of all processes of the run, so that they can read each other's payloads.
 process.env.HOLDFAST_TEST_KEY ??= randomBytes(32).toString('base64');
@@ -23,7 +23,7 @@ process.env.HOLDFAST_TEST_KEY ??= randomBytes(32).toString('base64');
 const leftOut = new Set([
   // Writes golden histories instead of testing: see tools/golden.mjs.
   ...(process.env.HOLDFAST_RECORD === '1' ? [] : ['test/replay/record.test.ts']),
-  ...(process.env.HOLDFAST_RUN === 'short' ? Object.keys(ONLY_AT_FULL_COUNTS).map(fileOf) : []),
+  ...Object.keys(leftOutOf(process.env.HOLDFAST_RUN)).map(fileOf),
 ]);
 const all = readdirSync(new URL('test', import.meta.url), { recursive: true })
   .map((path) => `test/${path.split(sep).join('/')}`)

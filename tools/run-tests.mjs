@@ -25,12 +25,12 @@ const SIDE_BY_SIDE = [['--project=simulated'], ['--project=unsimulated']];
  * their processes goes to `.holdfast/test-output.log`. With `full`, tests use the counts of a full run and no file is
  * left out. Files that `args` name are never left out. Returns the exit code.
  */
-export async function runTests({ args = [], full = false, steps = [] }) {
+export async function runTests({ args = [], full = false, kind = full ? 'full' : 'short', steps = [] }) {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-run-'));
   const chosen = args.length > 0;
   const eventsPath = join(folder, 'events.jsonl');
   const seed = chooseSeed();
-  const run = chosen ? 'chosen' : full ? 'full' : 'short';
+  const run = chosen ? 'chosen' : kind;
   const env = {
     ...process.env,
     HOLDFAST_SEED: seed,
@@ -38,7 +38,7 @@ export async function runTests({ args = [], full = false, steps = [] }) {
     HOLDFAST_RUN: run,
     ...(full && { HOLDFAST_FULL: '1' }),
   };
-  const parts = run === 'short' ? SIDE_BY_SIDE : [args];
+  const parts = ['short', 'verify'].includes(run) ? SIDE_BY_SIDE : [args];
   const events = new RunEvents(eventsPath, parts.length);
   const started = Date.now();
   const hideProgress = showProgress(events);
@@ -48,7 +48,7 @@ export async function runTests({ args = [], full = false, steps = [] }) {
     events.read();
     keepTimings(events.files, { full });
     const wallMs = Date.now() - started;
-    return printSummary({ events, code, left, wallMs, full, chosen, seed, steps, output: OUTPUT });
+    return printSummary({ events, code, left, wallMs, kind, chosen, seed, steps, output: OUTPUT });
   } finally {
     hideProgress();
     rmSync(folder, { recursive: true, force: true });

@@ -64,6 +64,95 @@ export const ONLY_AT_FULL_COUNTS = {
   'workflows/subscription-deploys': 'deploys workers; workflows/subscription shows the billing',
 };
 
+/**
+ * Files that `npm test` leaves to `npm run verify`, so that it stays cheap enough to be run all day, each with what shows the
+ * same promise there. CI runs all of them.
+ */
+export const LEFT_TO_VERIFY = {
+  'cli/show': 'boots a server; cli/events has a command of the CLI on one',
+  'config/process': 'starts each program with faulty settings; config/config has every fault',
+  'contract/free-text': 'every field in turn; contract/json-schemas has their limits',
+  'docs/raw-starts':
+    'starts flows by the CLI on a whole stack; npm start boots one, cli/events and webhook/process drive real processes',
+  'sandbox/documentation': 'compares a page with what is served; sandbox/versions has what is served',
+  'sandbox/fuzz': 'thousands of random requests; sandbox/hostile-input has the known ones',
+  'simulation/rules/amounts-to-come': 'amounts over months; domain/bills-to-come has them',
+  'simulation/rules/asked-often': 'questions without end; simulation/rules/repeated-asks has those of a day',
+  'simulation/rules/billing-resets':
+    'resets of subscriptions at chosen moments; guarantees/one-period-is-billed-once has those of a bill',
+  'simulation/rules/billing-short-runs': 'runs of few events; workflows/carry has what goes along from run to run',
+  'simulation/rules/braked-holds': 'holds of a braked unit; simulation/rules/brakes has the brake',
+  'simulation/rules/bulk': 'hundreds of subscriptions; time/subscription-commands has each command',
+  'simulation/rules/calls-per-second': 'hundreds of flows; activities/rate-limit has the order of the classes',
+  'simulation/rules/cancels-at-period-end': 'every way to it over weeks; time/subscription-commands has the cancel',
+  'simulation/rules/card-limits': 'months of declined tries; domain/card-tries has the limits',
+  'simulation/rules/changed-cards': 'cards of running subscriptions; time/subscription-commands has the command',
+  'simulation/rules/changed-terms': 'changes of running subscriptions; time/subscription-commands has each command',
+  'simulation/rules/dunning':
+    'months of declined bills; domain/dunning has the policies, guarantees/one-period-is-billed-once the bills',
+  'simulation/rules/ends-amid-news': 'an event in the last moment; guarantees/events-in-any-order has every order',
+  'simulation/rules/ends-of-waits': 'borders of runs; workflows/carry has what goes along',
+  'simulation/rules/hand-over': 'moments of the hand-over; simulation/rules/notifications tells every end',
+  'simulation/rules/interface-only': 'a service with no more than the interface; simulation/campaign has such units',
+  'simulation/rules/interface-only-holds':
+    'a service with no more than the interface; simulation/campaign has such units',
+  'simulation/rules/key-rotation':
+    'both orders of a change of keys; simulation/rules/lacking-keys has a key that is not there',
+  'simulation/rules/late-news-of-commands':
+    'each late contradiction of a command; simulation/rules/kept-events has the way of an event',
+  'simulation/rules/late-news-of-holds':
+    'each late contradiction of a hold; simulation/rules/kept-events has the way of an event',
+  'simulation/rules/late-news-of-the-creating-flow':
+    'each late contradiction of another flow; simulation/rules/kept-events has the way of an event',
+  'simulation/rules/live-changes': 'changes of running subscriptions; time/subscription-commands has each command',
+  'simulation/rules/long-waits': 'months of waiting; workflows/carry has what goes along from run to run',
+  'simulation/rules/looks': 'holds that ended elsewhere; time/hold has their deadlines',
+  'simulation/rules/metered': 'amounts over months; domain/bills-to-come has them',
+  'simulation/rules/notices': 'notices over months; domain/bills-to-come has the bills',
+  'simulation/rules/operators-get-through': 'hundreds of commands; time/operator has what a person may do',
+  'simulation/rules/other-app-id': 'a unit that was set wrongly; client/engine-port has what is compared',
+  'simulation/rules/outgoing-doubts':
+    'a counter that can not be reached; simulation/rules/outgoing-limits has the limits',
+  'simulation/rules/pending-deadline': 'what pends for good; simulation/rules/voids-of-pending has the void',
+  'simulation/rules/plan-and-pause':
+    'changes of the plan amid a pause; domain/changed-plans has their days and amounts',
+  'simulation/rules/reconcile': 'every difference among a few payments; reconcile/properties has the comparison',
+  'simulation/rules/reconcile-runs': 'reconciliations over several runs; reconcile/properties has the comparison',
+  'simulation/rules/reset-commands':
+    'resets to each task; guarantees/money-moves-at-most-once-after-a-reset has every flow',
+  'simulation/rules/reset-evidence':
+    'resets to each task; guarantees/money-moves-at-most-once-after-a-reset has every flow',
+  'simulation/rules/reset-holds':
+    'resets to each task; guarantees/money-moves-at-most-once-after-a-reset has every flow',
+  'simulation/rules/reset-reauthorizations':
+    'resets to chosen moments; guarantees/money-moves-at-most-once-after-a-reset has every flow',
+  'simulation/rules/reset-twice':
+    'two resets of one run; guarantees/money-moves-at-most-once-after-a-reset has every flow',
+  'simulation/rules/resets-amid-reauthorizations':
+    'resets to chosen moments; guarantees/money-moves-at-most-once-after-a-reset has every flow',
+  'simulation/rules/resets-of-cancelled':
+    'resets of cancelled subscriptions; guarantees/one-period-is-billed-once has those of a bill',
+  'simulation/rules/resets-to-each-task':
+    'resets to each task; guarantees/money-moves-at-most-once-after-a-reset has every flow',
+  'simulation/rules/short-runs': 'runs of twelve events; workflows/carry has what goes along from run to run',
+  'simulation/rules/slow-unit': 'hundreds of callers; activities/bulkhead has the places',
+  'simulation/rules/unopened': 'months without an answer; workflows/subscription has the sign-up',
+  'simulation/rules/voids-after-capture':
+    'voids of what a capture left; simulation/rules/voids-of-pending has the void',
+  'simulation/rules/voids-of-late-captures':
+    'voids of what pends late; simulation/rules/voids-of-pending has them in the flow',
+  'simulation/rules/while-approval-waits':
+    'commands beside one that waits; simulation/rules/approvals has the approval',
+  'simulation/rules/written-in-clear':
+    'every message that somebody wrote in clear; security/payload-flow has what is believed',
+};
+
+/** Files that a run of this kind leaves out, with the reason. A file that is named on the command line always runs. */
+export function leftOutOf(kind) {
+  if (kind === 'short') return { ...LEFT_TO_VERIFY, ...ONLY_AT_FULL_COUNTS };
+  return kind === 'verify' ? ONLY_AT_FULL_COUNTS : {};
+}
+
 /** Files that depend on timing or need the whole machine for hundreds of flows. They run last, one at a time. */
 export const ALONE_AT_FULL_COUNTS = [
   'rig/rig',
@@ -134,7 +223,7 @@ export const LONGEST = [
 
 /**
  * Files that the full run repeats on real processes and a real server, to cover the boundaries that a simulation can't.
- * In a short run only files that are not simulated and not left out cover them, above all docs/raw-starts.
+ * In other runs only files that are not simulated and not left out cover them, above all docs/raw-starts and webhook/process.
  */
 export const ON_REAL_PROCESSES = [
   'guarantees/events-in-any-order',

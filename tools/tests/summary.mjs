@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { fileOf, ONLY_AT_FULL_COUNTS } from './groups.mjs';
+import { fileOf, LEFT_TO_VERIFY, leftOutOf, ONLY_AT_FULL_COUNTS } from './groups.mjs';
 import { rootDir } from '../setup/paths.mjs';
 import { cpuSeconds, inWords } from './cpu-time.mjs';
 
@@ -12,11 +12,12 @@ const LINES_OF_OUTPUT = 30;
  * Prints the result of a run: files left out and why, costs, failures with reasons, and counts. Returns the exit code.
  * `steps` are the steps before the tests: `{ name, ms }`.
  */
-export function printSummary({ events, code, left, wallMs, full, chosen, seed, steps, output }) {
+export function printSummary({ events, code, left, wallMs, kind, chosen, seed, steps, output }) {
+  const full = kind === 'full';
   const { passed, failed, skipped } = events.counts;
   console.log(`${count(events.files.length, 'file')}, ${count(passed + failed + skipped, 'test')}, seed ${seed}`);
   // If files were chosen by name, all others are left out anyway.
-  if (!chosen) printLeftOut(events.files, full);
+  if (!chosen) printLeftOut(events.files, kind);
   printCosts(events.files, { wallMs, steps, slowest: full ? SLOWEST_FULL : SLOWEST_SHORT });
   for (const line of left) console.log(`STILL RUNNING at the end of the tests, and killed: ${line}`);
   const unreported = [...new Set([...events.running, ...events.chosen.filter((file) => !hasEnded(events, file))])];
@@ -32,14 +33,19 @@ export function printSummary({ events, code, left, wallMs, full, chosen, seed, s
 }
 
 /** Shows what a run did not cover. */
-function printLeftOut(files, full) {
+function printLeftOut(files, kind) {
   const skipped = files.flatMap(({ file, skipped: tests }) => tests.map((test) => ({ ...test, file })));
   if (skipped.length > 0) console.log('');
   for (const { file, name, why } of skipped) console.log(`SKIPPED ${file}: ${name}${why ? ` (${why})` : ''}`);
-  if (full) return;
-  const leftOut = Object.entries(ONLY_AT_FULL_COUNTS);
-  console.log(`\n${leftOut.length} files are left to the full run (npm run test:full, .ci/run):`);
-  for (const [name, why] of leftOut) console.log(`  ${fileOf(name)}: ${why}`);
+  const leftOut = leftOutOf(kind);
+  printGroup(leftOut, LEFT_TO_VERIFY, 'npm run verify and .ci/run');
+  printGroup(leftOut, ONLY_AT_FULL_COUNTS, 'the full run (npm run test:full)');
+}
+
+function printGroup(leftOut, group, where) {
+  const names = Object.keys(group).filter((name) => name in leftOut);
+  if (names.length > 0) console.log(`\n${names.length} files are left to ${where}:`);
+  for (const name of names) console.log(`  ${fileOf(name)}: ${group[name]}`);
 }
 
 function printCosts(files, { wallMs, steps, slowest }) {
