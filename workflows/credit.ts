@@ -39,8 +39,7 @@ async function story(flow: FlowState, input: ParsedCreditInput, notes: Notes): P
     const cleared = await kept(notes, 'cleared', () => clearCredit(flow, input));
     const { refused, unnamed, approved } = cleared;
     if (refused !== undefined || unnamed !== undefined) {
-      // A run or task before this one may have sent it: only reads can tell. Asked before `decidesAfterReset`: it schedules an
-      // activity, and the history must not depend on whether a reset made this run.
+      // A run or task before this one may have sent it: only reads can tell.
       if (!(await taskWasLost(flow)) && !decidesAfterReset()) {
         if (refused !== undefined) return refused;
         throw invalidInput([`${unnamed}, under a new reference`]);

@@ -201,6 +201,7 @@ async function untilTold(flow: FlowState, outcome?: FinalOutcome): Promise<void>
  * @throws ApplicationFailure `ReferenceConflict`, see {@link conflictAfterReset}
  */
 async function unlessAnotherRunSent(flow: FlowState, outcome?: FinalOutcome): Promise<void> {
+  // No history that a reset copies from an original run comes to this point: there that run has ended.
   if (!inResetRun()) return;
   const conflict = await conflictAfterReset(flow, outcome);
   // Events may have come while that was looked up.

@@ -30,7 +30,8 @@ export function inResetRun(): boolean {
  * decided there has ordered what follows in that history. Not for validators and queries: it records a marker.
  */
 export function decidesAfterReset(): boolean {
-  // `patched` is true from the first task of the reset run on: no earlier run asks for it, so no copied history has it.
+  // A run that no reset made never asks for the patch, so that its copied history has "no". What a reset run has decided
+  // stays "yes" in the run of a further reset, which copies the marker.
   return inResetRun() && (continuesResetRun() || patched(PATCHES.afterReset));
 }
 

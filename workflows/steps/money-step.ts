@@ -146,8 +146,6 @@ export async function executeFirst(
  */
 async function neverSent(flow: FlowState): Promise<boolean> {
   if (flow.moneyPostMayHaveLeft || flow.hintedTransactionId !== undefined) return false;
-  // Called before `decidesAfterReset`: it schedules an activity, and the history must not depend on whether a reset made this
-  // run.
   return !(await taskWasLost(flow)) && !decidesAfterReset();
 }
 
