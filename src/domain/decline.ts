@@ -8,9 +8,9 @@ const RETRYABLE: Readonly<Record<Exclude<DeclineKind, 'unknown'>, Retryable>> = 
 };
 
 /** The schemes forbid another try of such a card: no table of a unit counts for it. */
-const FOR_GOOD = new Set(['lost_stolen_card', 'transaction_denied_by_cardholder']);
-/** Providers have names of their own for the same, which nobody has listed. A lost connection is none. */
-const SAYS_FOR_GOOD = /stolen|pick_?up|^lost(?:_card|_or_|$)|card_(?:\w+_)?lost/;
+const DENIED = 'transaction_denied_by_cardholder';
+/** Beside `lost_stolen_card` providers have names of their own for the same, which nobody has listed. A lost connection is none. */
+const SAYS_LOST_OR_STOLEN = /stolen|pick_?up|^lost(?:_card|_or_|$)|card_(?:\w+_)?lost/;
 
 /** Sub-categories that say something about the card, whatever category they come with. */
 const SUB_CATEGORIES: ReadonlyMap<string, DeclineKind> = new Map([['invalid_card_cvv', 'hard']]);
@@ -34,7 +34,7 @@ export const DECLINE_CATEGORIES: readonly string[] = [...CATEGORIES.keys()];
 
 /** True if the sub-category says that the schemes forbid another try of the card. */
 export function isForGood(subCategory: string): boolean {
-  return FOR_GOOD.has(subCategory) || SAYS_FOR_GOOD.test(subCategory);
+  return subCategory === DENIED || SAYS_LOST_OR_STOLEN.test(subCategory);
 }
 
 /**

@@ -140,8 +140,8 @@ export const SETTLING_FAULTS = [
     rule: 'settling',
     promise: 'After a decline for a lost or stolen card only another card may be tried.',
     file: 'src/domain/decline.ts',
-    from: "new Set(['lost_stolen_card', 'transaction_denied_by_cardholder'])",
-    to: "new Set(['stolen_card', 'transaction_denied_by_cardholder'])",
+    from: '/stolen|pick_?up|',
+    to: '/^stolen|pick_?up|',
     tests: ['test/domain/decline.test.ts'],
   },
   {
