@@ -115,7 +115,8 @@ async function begin(flow: FlowState, input: ParsedStoreCardInput): Promise<Begu
 type Begun = Beginning | { ended: Exclude<FinalStoreCardOutcome, Stored | ConsentedNotStored> };
 
 interface BeginNotes {
-  customer?: { lastFailure: string } | { customerId: string; cards: PaymentMethodRecord[] };
+  customer?:
+    { lastFailure: string } | (Pick<Required<Beginning>, 'customerId' | 'cards'> & Pick<Beginning, 'readOnlyReason'>);
 }
 
 async function beginWith(flow: FlowState, input: ParsedStoreCardInput, notes: BeginNotes): Promise<Begun> {
@@ -130,7 +131,7 @@ async function beginWith(flow: FlowState, input: ParsedStoreCardInput, notes: Be
     const without = await neverCreated(flow, `its customer could not be made: ${customer.lastFailure}`);
     return beginning(without, { cards: [] });
   }
-  const { customerId, cards } = customer;
+  const { customerId } = customer;
   const created = await createPayment(
     flow,
     { ...input, customerId },
@@ -139,7 +140,7 @@ async function beginWith(flow: FlowState, input: ParsedStoreCardInput, notes: Be
       ...(input.notify !== undefined && { notifyUrl: input.notify.url }),
     },
   );
-  return beginning(created, { customerId, cards });
+  return beginning(created, customer);
 }
 
 async function findCustomerAndCards(
@@ -148,15 +149,14 @@ async function findCustomerAndCards(
 ): Promise<NonNullable<BeginNotes['customer']> | Extract<Begun, { ended: unknown }>> {
   const customer = await customerOf(flow, input);
   if ('lastFailure' in customer) return customer;
-  const { customerId } = customer;
+  const { customerId, readOnlyReason } = customer;
   const { cards = [], obstacle } = await lookForObstacle(flow, customerId, input.paymentMethod.token);
+  if (obstacle === undefined) return { customerId, cards, ...(readOnlyReason !== undefined && { readOnlyReason }) };
+  const { code, reason } = obstacle;
   // After a reset the earlier run may already have sent the consent, whatever the state of the token is now.
-  if (obstacle !== undefined && !decidesAfterReset()) {
-    const { code, reason } = obstacle;
-    const proof = 'no money operation was ever sent';
-    return { ended: { ...notExecuted(flow, { knownBy: 'poll', reason, proof }), code } };
-  }
-  return { customerId, cards };
+  if (decidesAfterReset()) return { customerId, cards, readOnlyReason: reason };
+  const proof = 'no money operation was ever sent';
+  return { ended: { ...notExecuted(flow, { knownBy: 'poll', reason, proof }), code } };
 }
 
 function beginning(

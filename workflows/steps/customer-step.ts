@@ -19,7 +19,7 @@ type CustomerInput = Pick<ParsedStoreCardInput, 'customer' | 'networkTokens'>;
 export async function customerOf(
   flow: FlowState,
   { customer, networkTokens }: CustomerInput,
-): Promise<CustomerRecord | { lastFailure: string }> {
+): Promise<UsableCustomer | { lastFailure: string }> {
   const known = await findCustomer(flow, customer.customerReference);
   if ('found' in known && known.found !== undefined) return checked(known.found, networkTokens);
   const sent = await attempt<CustomerRecord>(flow, {
@@ -36,12 +36,17 @@ export async function customerOf(
   return checked(sent.answer, networkTokens);
 }
 
+interface UsableCustomer extends CustomerRecord {
+  /** After a reset: why the flow would have been refused. The run before may have sent something, this one only reads. */
+  readOnlyReason?: string;
+}
+
 /** An existing customer is never changed: an update would overwrite what others have stored with it. */
-function checked(customer: CustomerRecord, networkTokens: boolean): CustomerRecord {
-  if (!networkTokens || customer.hasEmail === true || decidesAfterReset()) return customer;
-  throw invalidInput([
-    `customer.email: customer ${customer.customerId} exists without one, and network tokens need it; add it there first`,
-  ]);
+function checked(customer: CustomerRecord, networkTokens: boolean): UsableCustomer {
+  if (!networkTokens || customer.hasEmail === true) return customer;
+  const why = `customer.email: customer ${customer.customerId} exists without one, and network tokens need it; add it there first`;
+  if (!decidesAfterReset()) throw invalidInput([why]);
+  return { ...customer, readOnlyReason: why };
 }
 
 async function findCustomer(flow: FlowState, customerReference: string): Promise<Found<CustomerRecord>> {

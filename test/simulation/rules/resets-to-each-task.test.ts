@@ -172,6 +172,15 @@ describe.each(FLOW_TYPES)('a %s that has done all it was asked for', (type) => {
   });
 });
 
+test('a card whose customer lacks an e-mail is not charged by a run that a reset makes either', async () => {
+  const customer = { customerReference: 'customer-without-mail' };
+  await (await start('storeCard', { customer })).outcome();
+  const withEmail = { ...customer, email: 'ada@shop.example' };
+  const { end, made } = await resetEverywhere(await start('storeCard', { customer: withEmail, networkTokens: true }));
+  expect(end).toBe('InvalidInput');
+  for (const one of made) expect(one).toEqual({ end: 'notExecuted', moved: [], isAnew: true });
+});
+
 test('a charge that was declined stays declined after a reset to each of its tasks', async () => {
   const { end, moved, made } = await resetEverywhere(await start('charge', { card: CARDS.declines }));
   expect(end).toBe('declined');
