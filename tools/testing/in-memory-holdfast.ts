@@ -200,8 +200,8 @@ export class InMemoryHoldfast implements PaymentClient {
     if (busy !== undefined) {
       if (isHeld(payment)) throw refused('the flow is at work on the money that it holds');
       payment.commands.set(commandId, command);
-      const meanwhile = this.#meanwhile(base, busy);
-      return { ...meanwhile, ...(name === 'void' && { status: 'unknown' }), commandId };
+      // What it waits for may be pending; of its own nothing is known yet.
+      return { ...this.#meanwhile(base, busy), status: 'unknown', commandId };
     }
     const allowed = requireAllowed(payment, name, amount, captureId);
     command.sent = { base: { ...payment.base, amount: allowed }, planId: commandId, captureId };

@@ -70,6 +70,7 @@ export const ONLY_AT_FULL_COUNTS = {
  */
 export const LEFT_TO_VERIFY = {
   'cli/show': 'boots a server; cli/events has a command of the CLI on one',
+  'client/in-memory-as-real': 'asks the real client the same; client/in-memory-holdfast has the one in memory',
   'config/process': 'starts each program with faulty settings; config/config has every fault',
   'contract/free-text': 'every field in turn; contract/json-schemas has their limits',
   'docs/raw-starts':
