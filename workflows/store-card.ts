@@ -2,6 +2,7 @@ import type {
   ConsentedNotStored,
   ConsentMoney,
   FinalStoreCardOutcome,
+  NotStoredCode,
   ParsedStoreCardInput,
   Stored,
 } from '../src/contract/cards.js';
@@ -44,6 +45,8 @@ interface Beginning {
   payment?: PaymentRecord;
   /** Read-only reason: why nothing may be sent any more. */
   readOnlyReason?: string;
+  /** Of what would have refused the card if no reset had made this run. */
+  code?: NotStoredCode;
   /** An operator's decision about a charge whose payment is unknown. */
   decided?: Succeeded;
 }
@@ -73,7 +76,7 @@ async function story(flow: FlowState, input: ParsedStoreCardInput, notes: Notes)
   const { by } = input.consent;
   if (consent.status !== 'succeeded') {
     if (by === 'authorization') callForDoubt(flow, consent);
-    return consent;
+    return consent.status === 'notExecuted' && begun.code !== undefined ? { ...consent, code: begun.code } : consent;
   }
   const { payment } = begun;
   const sentAt = (notes.sentAt ??= flow.stepStartedAt);
@@ -116,7 +119,8 @@ type Begun = Beginning | { ended: Exclude<FinalStoreCardOutcome, Stored | Consen
 
 interface BeginNotes {
   customer?:
-    { lastFailure: string } | (Pick<Required<Beginning>, 'customerId' | 'cards'> & Pick<Beginning, 'readOnlyReason'>);
+    | { lastFailure: string }
+    | (Pick<Required<Beginning>, 'customerId' | 'cards'> & Pick<Beginning, 'readOnlyReason' | 'code'>);
 }
 
 async function beginWith(flow: FlowState, input: ParsedStoreCardInput, notes: BeginNotes): Promise<Begun> {
@@ -154,7 +158,7 @@ async function findCustomerAndCards(
   if (obstacle === undefined) return { customerId, cards, ...(readOnlyReason !== undefined && { readOnlyReason }) };
   const { code, reason } = obstacle;
   // After a reset the earlier run may already have sent the consent, whatever the state of the token is now.
-  if (decidesAfterReset()) return { customerId, cards, readOnlyReason: reason };
+  if (decidesAfterReset()) return { customerId, cards, readOnlyReason: reason, code };
   const proof = 'no money operation was ever sent';
   return { ended: { ...notExecuted(flow, { knownBy: 'poll', reason, proof }), code } };
 }

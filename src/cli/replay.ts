@@ -1,4 +1,9 @@
-import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  type Client,
+  type WorkflowExecutionInfo,
+  type WorkflowHandle,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { loadPart } from '../config/optional-packages.js';
 import { BRAKES_WORKFLOW } from '../contract/brakes.js';
@@ -38,6 +43,8 @@ interface Summary {
   replayed: Record<string, number>;
   /** Open flows left out, because they are pinned to a build. */
   pinned: number;
+  /** Runs left out, because a reset made them: a replay takes them for the run that was reset. */
+  reset: number;
   /** Types of flow of which there are more than the limit: the oldest ones were not replayed. */
   leftOut: string[];
   differences: Difference[];
@@ -76,7 +83,7 @@ export async function replayNamespace(
     () => import('../../workers/replay-histories.js'),
   );
   const { client } = engine;
-  const summary: Summary = { replayed: {}, pinned: 0, leftOut: [], differences: [] };
+  const summary: Summary = { replayed: {}, pinned: 0, reset: 0, leftOut: [], differences: [] };
   const histories = historiesOf(client, request, summary);
   for await (const { workflowId, runId, difference } of replayHistories(histories, client.options.dataConverter)) {
     if (difference === undefined) continue;
@@ -90,7 +97,7 @@ export async function replayNamespace(
 }
 
 function say(
-  { replayed, pinned, leftOut, differences }: Summary,
+  { replayed, pinned, reset, leftOut, differences }: Summary,
   { namespace }: Engine,
   { print, printError }: Output,
 ): void {
@@ -100,6 +107,10 @@ function say(
   print(asLines([`${all} histories replayed${types === '' ? '' : ` (${types})`}, ${differences.length} differ`]));
   if (pinned > 0)
     printError(`${pinned} open flows are pinned to a build and go on with that one: --pinned replays them too.\n`);
+  if (reset > 0)
+    printError(
+      `${reset} runs were made by a reset, and are not replayed: Temporal replays them as the run that was reset.\n`,
+    );
   if (leftOut.length > 0)
     printError(`Of ${leftOut.join(', ')} there are more, and older ones, than --limit: they were not replayed.\n`);
   if (all === 0) printError(`Namespace "${namespace}" has no such flow.\n`);
@@ -127,6 +138,10 @@ async function* historiesOf(
         }
         const history = await historyOf(client, info);
         if (history === undefined) continue;
+        if (isMadeByReset(history)) {
+          summary.reset += 1;
+          continue;
+        }
         left -= 1;
         summary.replayed[type] = (summary.replayed[type] ?? 0) + 1;
         yield { workflowId: info.workflowId, history };
@@ -139,6 +154,11 @@ const BEHAVIOR = defineSearchAttributeKey('TemporalWorkflowVersioningBehavior', 
 
 function isPinned({ typedSearchAttributes }: WorkflowExecutionInfo): boolean {
   return typedSearchAttributes.get(BEHAVIOR) === 'Pinned';
+}
+
+/** What such a run has decided anew does not follow from its history under the id of the run that was reset. */
+export function isMadeByReset({ events }: Awaited<ReturnType<WorkflowHandle['fetchHistory']>>): boolean {
+  return events?.some((event) => Boolean(event.workflowTaskFailedEventAttributes?.newRunId)) === true;
 }
 
 async function historyOf(client: Client, { workflowId, runId }: WorkflowExecutionInfo) {

@@ -85,7 +85,7 @@ const SENDS: ReadonlySet<unknown> = new Set(['createCharge', 'createAuthorizatio
 const LISTS: ReadonlySet<unknown> = new Set(['listCharges', 'listAuthorizations', 'listCredits']);
 
 /**
- * A run of the flow that this one knows nothing of and that has sent money: the same run was reset twice. None where
+ * A run of the flow that this one knows nothing of and that may have sent money: the same run was reset twice. None where
  * this run has itself looked at the service since its reset. A run that a reset made sends nothing locally, so that its
  * history shows all that it has sent.
  * @throws Error while the visibility list, which lags, may not have all runs
@@ -100,8 +100,18 @@ export async function siblingThatSent(
   const known = await runsBefore(client, workflowId, ownRunId);
   const sends = { note: (event: Event) => SENDS.has(event.activityTaskScheduledEventAttributes?.activityType?.name) };
   for (const runId of runs.filter((each) => !known.includes(each)))
-    if (await someOf(client, workflowId, runId, sends)) return runId;
+    if ((await someOf(client, workflowId, runId, sends)) && !(await saysThatNothingMoved(client, workflowId, runId)))
+      return runId;
   return undefined;
+}
+
+const NOTHING_MOVED: ReadonlySet<unknown> = new Set(['notExecuted', 'declined']);
+
+async function saysThatNothingMoved(client: Client, workflowId: string, runId: string): Promise<boolean> {
+  const run = await described(client, workflowId, runId);
+  if (run?.status.name !== 'COMPLETED') return false;
+  const result: unknown = await client.workflow.getHandle(workflowId, runId).result();
+  return isSealed(result) && NOTHING_MOVED.has((result as { status?: unknown }).status);
 }
 
 /** Whether a list of what was sent was read. */

@@ -1,5 +1,6 @@
 import { ApplicationFailure, CancelledFailure, workflowInfo } from '@temporalio/workflow';
 import { BEFORE_NEW_REFERENCE, FAILURE_TYPES } from '../../src/contract/names.js';
+import type { SiblingThatSent } from '../../src/contract/activities.js';
 import type { FinalOutcome } from '../../src/contract/messages.js';
 import { engineLookup } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
@@ -7,6 +8,7 @@ import { earlierRun, secondRunFailure } from '../kit/earlier-run.js';
 import { decidesAfterReset } from '../kit/start-guard.js';
 import { publish } from '../kit/visibility.js';
 import { enter } from './explain.js';
+import { addLasting } from './new-state.js';
 import type { FlowState } from './state.js';
 
 /**
@@ -61,22 +63,27 @@ export async function stopIfCancelled(flow: FlowState): Promise<void> {
 
 const SAYS_THAT_NOTHING_WAS_SENT: ReadonlySet<string> = new Set(['notExecuted', 'declined']);
 
+/** @param outcome undefined: the flow was refused, or cancelled before anything was sent */
+export function saysThatNothingWasSent(outcome: FinalOutcome | undefined): boolean {
+  if (outcome === undefined) return true;
+  const { status, transactionId, evidence } = outcome;
+  return SAYS_THAT_NOTHING_WAS_SENT.has(status) && (transactionId === undefined || evidence.knownBy === 'operator');
+}
+
 /**
- * To be asked before a run that a reset made ends by saying that nothing was sent: what it has copied was decided before another
- * reset of the same run can have sent money. Says so if one has, in place of the end.
- * @param outcome undefined: it was refused, or cancelled before anything was sent
- * @returns the failure to end with
+ * To be asked before a run that a reset made ends by saying that nothing was sent: what it has copied was decided before
+ * another reset of the same run can have sent money.
  */
-export async function conflictAfterReset(
-  flow: FlowState,
-  outcome: FinalOutcome | undefined,
-): Promise<ApplicationFailure | undefined> {
-  const saysSo =
-    outcome === undefined || (SAYS_THAT_NOTHING_WAS_SENT.has(outcome.status) && outcome.transactionId === undefined);
-  if (!saysSo) return undefined;
-  const other = await siblingThatSent();
-  if (other === undefined) return undefined;
-  const why = `run ${other}, which another reset of this flow has made, has sent money: reset that run to its last task, so that it answers again`;
+export async function siblingThatSent(): Promise<SiblingThatSent> {
+  return decodedOrRetry(await engineLookup.findSiblingThatSent());
+}
+
+/** Takes back what the flow has said, and calls a person. @returns the failure to end with */
+export function takeBack(flow: FlowState, sibling: string): ApplicationFailure {
+  const why =
+    `run ${sibling}, which another reset of this flow has made, may have sent money: look at the payment at the service ` +
+    'before anything else; resetting that run to its last task goes on with it';
+  addLasting(flow, why);
   flow.outcome = undefined;
   const failure = ApplicationFailure.nonRetryable(
     `"${flow.reference}": ${why}; ${BEFORE_NEW_REFERENCE}`,
@@ -86,12 +93,4 @@ export async function conflictAfterReset(
   enter(flow, { status: 'refused', waitingFor: 'nothing', needsOperator: flow.lasting ?? why, dueAt: null });
   publish(flow);
   return failure;
-}
-
-async function siblingThatSent(): Promise<string | undefined> {
-  for (;;) {
-    const { asked, sibling } = decodedOrRetry(await engineLookup.findSiblingThatSent());
-    // A copied answer is of the run before.
-    if (asked === workflowInfo().runId) return sibling;
-  }
 }

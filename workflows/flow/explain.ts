@@ -184,11 +184,11 @@ function safeToDo(flow: FlowState): string {
     return 'Refund the charge: by `refund`, or at the provider.';
   if (flow.unplaced !== undefined && flow.lasting !== undefined)
     return 'Look at the payment at the provider; `retryNow` then takes the flag away. Commands are taken meanwhile.';
+  if (isReferenceConflict(flow.failure)) return 'Ask the earlier run what happened before you repeat anything.';
   if (flow.lasting !== undefined && flow.status === 'authorized')
     return 'Look at the capture at the provider; `void` releases what is held if it took nothing.';
   if (flow.lasting !== undefined) return 'Look at both at the provider; `refund` what nobody wants taken.';
   if (outcome !== undefined) return 'Nothing to do.';
-  if (isReferenceConflict(flow.failure)) return 'Ask the earlier run what happened before you repeat anything.';
   if (flow.failure !== undefined) return 'Safe to repeat under a new reference, with the fault mended.';
   if (flow.waitingFor === 'approval')
     return 'Safe: `approve` or `reject` it, `retryNow` once the limits have changed, or wait: then it is refused.';

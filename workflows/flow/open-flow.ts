@@ -24,7 +24,7 @@ import { failLaterRun, openRun, type Start, watchCancel } from '../kit/run.js';
 import { inResetRun, isAttemptToBill } from '../kit/start-guard.js';
 import { handOverAsTold } from '../kit/hand-over.js';
 import { publish } from '../kit/visibility.js';
-import { conflictAfterReset, refuseSecondRun } from './earlier-runs.js';
+import { refuseSecondRun, saysThatNothingWasSent, siblingThatSent, takeBack } from './earlier-runs.js';
 import { type FlowTraits, newState } from './new-state.js';
 import type { Command, FlowState } from './state.js';
 import { announce } from './announce.js';
@@ -197,16 +197,29 @@ async function untilTold(flow: FlowState, outcome?: FinalOutcome): Promise<void>
 }
 
 /**
+ * For a run that a reset made, before it ends.
  * @param outcome undefined: it was refused
- * @throws ApplicationFailure `ReferenceConflict`, see {@link conflictAfterReset}
+ * @throws ApplicationFailure `ReferenceConflict` where a run of another reset may have sent money, see {@link siblingThatSent}
  */
 async function unlessAnotherRunSent(flow: FlowState, outcome?: FinalOutcome): Promise<void> {
   // No history that a reset copies from an original run comes to this point: there that run has ended.
-  if (!inResetRun()) return;
-  const conflict = await conflictAfterReset(flow, outcome);
-  // Events may have come while that was looked up.
-  await untilTold(flow, conflict === undefined ? outcome : undefined);
-  if (conflict !== undefined) throw conflict;
+  if (!inResetRun() || !saysThatNothingWasSent(outcome)) return;
+  const { failure, status } = flow;
+  for (;;) {
+    const { asked, sibling } = await siblingThatSent();
+    const conflict = sibling === undefined ? undefined : takeBack(flow, sibling);
+    // Events may have come while that was looked up.
+    await untilTold(flow, conflict === undefined ? outcome : undefined);
+    // A copied answer is that of the run before. This one does with it what that has done until it ended, and asks anew.
+    if (asked === workflowInfo().runId) {
+      if (conflict === undefined) return;
+      throw conflict;
+    }
+    if (conflict === undefined) continue;
+    Object.assign(flow, { outcome, failure });
+    enter(flow, { status });
+    publish(flow);
+  }
 }
 
 /** An address of the flow's own. */

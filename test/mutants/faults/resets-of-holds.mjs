@@ -115,9 +115,9 @@ export const RESET_HOLD_FAULTS = [
     name: 'repeated-end-looks-for-no-other-run',
     rule: 'money rule 6',
     promise: 'That nothing was sent is not repeated where another reset of the same run has sent money since.',
-    file: 'workflows/flow/earlier-runs.ts',
-    from: 'if (other === undefined) return undefined;',
-    to: 'if (other !== undefined) return undefined;',
+    file: 'workflows/flow/open-flow.ts',
+    from: 'const conflict = sibling === undefined ? undefined : takeBack(flow, sibling);',
+    to: 'const conflict = sibling !== undefined ? undefined : takeBack(flow, String(sibling));',
     tests: ['test/simulation/rules/reset-twice.test.ts'],
   },
   {
@@ -125,9 +125,9 @@ export const RESET_HOLD_FAULTS = [
     rule: 'money rule 6',
     promise:
       'Whether another run has sent money is asked by each run that a reset makes, whatever answer it has copied.',
-    file: 'workflows/flow/earlier-runs.ts',
-    from: 'if (asked === workflowInfo().runId) return sibling;',
-    to: 'if (asked !== undefined) return sibling;',
+    file: 'workflows/flow/open-flow.ts',
+    from: 'if (asked === workflowInfo().runId) {',
+    to: 'if (asked !== undefined) {',
     tests: ['test/simulation/rules/reset-twice.test.ts'],
   },
   {
@@ -138,6 +138,15 @@ export const RESET_HOLD_FAULTS = [
     file: 'src/client/earlier-runs.ts',
     from: 'if (event.workflowTaskFailedEventAttributes?.newRunId === runId) found = false;',
     to: 'if (event.workflowTaskFailedEventAttributes?.newRunId === runId) found ||= false;',
+    tests: ['test/simulation/rules/reset-twice.test.ts'],
+  },
+  {
+    name: 'run-that-moved-nothing-is-a-conflict',
+    rule: 'money rule 6',
+    promise: 'Another run of a reset that knows that nothing moved keeps no run from saying the same.',
+    file: 'src/client/earlier-runs.ts',
+    from: 'return isSealed(result) && NOTHING_MOVED',
+    to: 'return !isSealed(result) && NOTHING_MOVED',
     tests: ['test/simulation/rules/reset-twice.test.ts'],
   },
 ];

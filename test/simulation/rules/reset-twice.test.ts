@@ -4,7 +4,7 @@ import { endOf, resetTo, resetToFirstTask, tasksOf } from '../../support/resets.
 import { tellingOf } from '../../support/telling.js';
 import { begin, reviewedInput, SPECS } from '../../support/virtual-flows.js';
 import { type SimulatedTime, startSimulatedTime } from '../simulated-time.js';
-import { answers, type beginFlow, HOUR, inputOf, MINUTE, OPERATOR } from './context.js';
+import { answers, beginFlow, HOUR, inputOf, MINUTE, OPERATOR } from './context.js';
 import { listenToAll, MERCHANT } from './told.js';
 
 type Flow = Awaited<ReturnType<typeof beginFlow>>;
@@ -40,7 +40,14 @@ describe('a run that repeats what was decided before another reset of the same r
     expect(await time.holdfast.status(reference)).not.toHaveProperty('outcome');
     const explained = await time.holdfast.explain(reference);
     expect(explained).toContain('Ask the earlier run what happened before you repeat anything.');
-    expect(explained).toContain(`reset that run to its last task`);
+    expect(explained).toContain('resetting that run to its last task goes on with it');
+  }
+
+  /** By a worker that has never seen the latest run. */
+  async function isReplayed(workflowId: string): Promise<void> {
+    await time.stopWorker();
+    await time.startWorker();
+    await time.client.workflow.getHandle(workflowId).query('explain');
   }
 
   async function declinedByTime() {
@@ -62,8 +69,12 @@ describe('a run that repeats what was decided before another reset of the same r
     const { workflowId } = flow;
     await resetToItsBegin(workflowId, declined);
     const charging = await approve(flow);
-    await refusesToSayIt(flow, await resetToItsEnd(workflowId, declined), charging);
+    const refusing = await resetToItsEnd(workflowId, declined);
+    await refusesToSayIt(flow, refusing, charging);
     expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD']);
+    // Whoever resets the latest run, and not that one, is told the same.
+    await refusesToSayIt(flow, await resetToItsEnd(workflowId, refusing), charging);
+    await isReplayed(workflowId);
     // The run that has charged answers again once it is reset.
     expect(await endOf(time.client, workflowId, await resetToItsEnd(workflowId, charging))).toBe('succeeded');
     expect(await time.holdfast.status(flow.reference)).toMatchObject({ outcome: { status: 'succeeded' } });
@@ -103,6 +114,25 @@ describe('a run that repeats what was decided before another reset of the same r
     held.release();
     expect(await endOf(time.client, workflowId, again)).toBe('declined');
     expect((await flow.status()).operatorReason).toContain('of-nobody');
+    expect(await endOf(time.client, workflowId, await resetToItsEnd(workflowId, again))).toBe('declined');
+    await isReplayed(workflowId);
+    expect((await flow.status()).operatorReason).toContain('of-nobody');
+  });
+
+  test('says it again where the other runs have sent as much, and know that nothing moved', async () => {
+    const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'), [answers(400, 'POST', '*/charges')]);
+    const { workflowId } = flow;
+    expect(await endOf(time.client, workflowId)).toBe('InvalidInput');
+    const refused = await runOf(workflowId);
+    const ends: string[] = [];
+    for (let round = 0; round < 2; round += 1) {
+      const again = await resetToItsBegin(workflowId, refused);
+      await pass(3 * HOUR);
+      ends.push(await endOf(time.client, workflowId, again));
+    }
+    expect(ends).toEqual(['notExecuted', 'notExecuted']);
+    expect(await endOf(time.client, workflowId, await resetToItsEnd(workflowId, refused))).toBe('InvalidInput');
+    expect(await movements(time, flow.reference)).toEqual([]);
   });
 
   test('does not end as refused where money is held, and the run that holds it goes on once it is reset', async () => {

@@ -3,7 +3,7 @@ import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { PATCHES } from '../../../src/contract/names.js';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
-import { endOf, resetTo, tasksOf } from '../../support/resets.js';
+import { endOf, resetTo, resetToFirstTask, tasksOf } from '../../support/resets.js';
 import { tellingOf } from '../../support/telling.js';
 import { begin, reviewedInput, SPECS } from '../../support/virtual-flows.js';
 import { plant } from '../../time/checks.js';
@@ -170,6 +170,15 @@ describe.each(FLOW_TYPES)('a %s that has done all it was asked for', (type) => {
     expect(moved).toEqual(DONE[type]);
     for (const one of made) expect(one).toEqual({ end, moved, isAnew: false });
   });
+});
+
+test('a card whose token never was has the same code after a reset', async () => {
+  const paymentMethod = { type: 'tokenized', token: '00000000-0000-4000-8000-000000000000' };
+  const { workflowId } = await start('storeCard', { paymentMethod });
+  const handle = time.client.workflow.getHandle(workflowId);
+  expect(await handle.result()).toMatchObject({ status: 'notExecuted', code: 'tokenExpired' });
+  await resetToFirstTask(time.client, workflowId);
+  expect(await handle.result()).toMatchObject({ status: 'notExecuted', code: 'tokenExpired' });
 });
 
 test('a card whose customer lacks an e-mail is not charged by a run that a reset makes either', async () => {
