@@ -5,6 +5,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import type { LatestResult } from '../contract/engine-port.js';
+import type { Evidence } from '../contract/outcome.js';
 import { MEMO_KEYS, WORKFLOW_TYPES } from '../contract/names.js';
 import { isSealed, isUndecodable } from '../contract/payload-marks.js';
 
@@ -105,13 +106,16 @@ export async function siblingThatSent(
   return undefined;
 }
 
-const NOTHING_MOVED: ReadonlySet<unknown> = new Set(['notExecuted', 'declined']);
-
+/** By its result, which nobody but a worker has written, and for which a person's word or an unconfirmed failure is not enough. */
 async function saysThatNothingMoved(client: Client, workflowId: string, runId: string): Promise<boolean> {
   const run = await described(client, workflowId, runId);
   if (run?.status.name !== 'COMPLETED') return false;
   const result: unknown = await client.workflow.getHandle(workflowId, runId).result();
-  return isSealed(result) && NOTHING_MOVED.has((result as { status?: unknown }).status);
+  if (!isSealed(result)) return false;
+  const { status, confirmed, evidence } = result as { status?: string; confirmed?: boolean; evidence?: Evidence };
+  return (
+    (status === 'notExecuted' || (status === 'declined' && confirmed === true)) && evidence?.knownBy !== 'operator'
+  );
 }
 
 /** Whether a list of what was sent was read. */
