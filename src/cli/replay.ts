@@ -113,7 +113,7 @@ function say(
     );
   if (leftOut.length > 0)
     printError(`Of ${leftOut.join(', ')} there are more, and older ones, than --limit: they were not replayed.\n`);
-  if (all === 0) printError(`Namespace "${namespace}" has no such flow.\n`);
+  if (all + reset === 0) printError(`Namespace "${namespace}" has no such flow.\n`);
 }
 
 /** One after the other: the replay takes one at a time. What was deleted meanwhile is left out. */

@@ -5,7 +5,6 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import type { LatestResult } from '../contract/engine-port.js';
-import type { Evidence } from '../contract/outcome.js';
 import { MEMO_KEYS, WORKFLOW_TYPES } from '../contract/names.js';
 import { isSealed, isUndecodable } from '../contract/payload-marks.js';
 
@@ -88,7 +87,7 @@ const LISTS: ReadonlySet<unknown> = new Set(['listCharges', 'listAuthorizations'
 /**
  * A run of the flow that this one knows nothing of and that may have sent money: the same run was reset twice. None where
  * this run has itself looked at the service since its reset. A run that a reset made sends nothing locally, so that its
- * history shows all that it has sent.
+ * history shows all that it has sent. That a run ended as not executed clears it of nothing: a later one may know better.
  * @throws Error while the visibility list, which lags, may not have all runs
  */
 export async function siblingThatSent(
@@ -101,21 +100,8 @@ export async function siblingThatSent(
   const known = await runsBefore(client, workflowId, ownRunId);
   const sends = { note: (event: Event) => SENDS.has(event.activityTaskScheduledEventAttributes?.activityType?.name) };
   for (const runId of runs.filter((each) => !known.includes(each)))
-    if ((await someOf(client, workflowId, runId, sends)) && !(await saysThatNothingMoved(client, workflowId, runId)))
-      return runId;
+    if (await someOf(client, workflowId, runId, sends)) return runId;
   return undefined;
-}
-
-/** By its result, which nobody but a worker has written, and for which a person's word or an unconfirmed failure is not enough. */
-async function saysThatNothingMoved(client: Client, workflowId: string, runId: string): Promise<boolean> {
-  const run = await described(client, workflowId, runId);
-  if (run?.status.name !== 'COMPLETED') return false;
-  const result: unknown = await client.workflow.getHandle(workflowId, runId).result();
-  if (!isSealed(result)) return false;
-  const { status, confirmed, evidence } = result as { status?: string; confirmed?: boolean; evidence?: Evidence };
-  return (
-    (status === 'notExecuted' || (status === 'declined' && confirmed === true)) && evidence?.knownBy !== 'operator'
-  );
 }
 
 /** Whether a list of what was sent was read. */

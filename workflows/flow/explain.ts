@@ -171,7 +171,7 @@ function evidenceOf({ transactionId, evidence, risk }: FinalOutcome): string {
 
 function safeToDo(flow: FlowState): string {
   const { outcome } = flow;
-  if (outcome?.status === 'notExecuted') return 'Safe to repeat under a new reference.';
+  if (outcome?.status === 'notExecuted' && flow.lasting === undefined) return 'Safe to repeat under a new reference.';
   if (outcome?.status === 'declined') {
     if (flow.lasting !== undefined)
       return `Look at the provider, and ${flow.kind === 'authorization' ? '`void` what is held' : '`refund` what nobody wants taken'}.`;

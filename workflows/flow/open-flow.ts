@@ -204,21 +204,14 @@ async function untilTold(flow: FlowState, outcome?: FinalOutcome): Promise<void>
 async function unlessAnotherRunSent(flow: FlowState, outcome?: FinalOutcome): Promise<void> {
   // No history that a reset copies from an original run comes to this point: there that run has ended.
   if (!inResetRun() || !saysThatNothingWasSent(outcome)) return;
-  const { failure, status } = flow;
   for (;;) {
     const { asked, sibling } = await siblingThatSent();
     const conflict = sibling === undefined ? undefined : takeBack(flow, sibling);
     // Events may have come while that was looked up.
     await untilTold(flow, conflict === undefined ? outcome : undefined);
-    // A copied answer is that of the run before. This one does with it what that has done until it ended, and asks anew.
-    if (asked === workflowInfo().runId) {
-      if (conflict === undefined) return;
-      throw conflict;
-    }
-    if (conflict === undefined) continue;
-    Object.assign(flow, { outcome, failure });
-    enter(flow, { status });
-    publish(flow);
+    // A copied answer is that of the run before. If that has found none, one may have been made since.
+    if (conflict !== undefined) throw conflict;
+    if (asked === workflowInfo().runId) return;
   }
 }
 
