@@ -22,10 +22,11 @@ const SIDE_BY_SIDE = [['--project=simulated'], ['--project=unsimulated']];
 
 /**
  * Runs vitest and prints a summary whose last line is `N passed, N failed` (`, N skipped`). The output of the tests and
- * their processes goes to `.holdfast/test-output.log`. With `full`, tests use the counts of a full run and no file is
- * left out. Files that `args` name are never left out. Returns the exit code.
+ * their processes goes to `.holdfast/test-output.log`. Tests of the kind `full` use the counts of a full run, and leave no file
+ * out. Files that `args` name are never left out. Returns the exit code.
  */
-export async function runTests({ args = [], full = false, kind = full ? 'full' : 'short', steps = [] }) {
+export async function runTests({ args = [], kind = 'short', steps = [] }) {
+  const full = kind === 'full';
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-run-'));
   const chosen = args.length > 0;
   const eventsPath = join(folder, 'events.jsonl');

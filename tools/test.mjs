@@ -6,7 +6,7 @@ try {
   const args = process.argv.slice(2);
   await ensureReady({ need: ['packages', 'build', 'temporal', 'testServer'] });
   const full = args.includes('--full') || process.env.HOLDFAST_FULL === '1';
-  process.exitCode = await runTests({ args: args.filter((arg) => arg !== '--full'), full });
+  process.exitCode = await runTests({ args: args.filter((arg) => arg !== '--full'), kind: full ? 'full' : 'short' });
 } catch (error) {
   exitWithReason(error);
 }

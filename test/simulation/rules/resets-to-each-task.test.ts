@@ -8,6 +8,7 @@ import { tellingOf } from '../../support/telling.js';
 import { begin, reviewedInput, SPECS } from '../../support/virtual-flows.js';
 import { plant } from '../../time/checks.js';
 import { type SimulatedTime, startSimulatedTime } from '../simulated-time.js';
+import { patchOf } from '../worker/command-events.js';
 import {
   answers,
   beginFlow,
@@ -39,28 +40,17 @@ type Flow = Awaited<ReturnType<typeof beginFlow>>;
 const start = async (type: FlowType, more: object = {}): Promise<Flow> =>
   await beginFlow(time, type, await inputOf(time, type, { ...more }));
 
+async function declinedByRisk(specOf: typeof SPECS.charge | typeof SPECS.authorize): Promise<Flow> {
+  const flow = await begin(time, specOf(await reviewedInput(time, { risk: { when: 'before' } })));
+  await time.passUntil(flow.startedAt + MINUTE);
+  await flow.ask('decideReview', { ...OPERATOR, decision: 'decline' });
+  return flow;
+}
+
 /** Ends that nothing but the flow's own word shows: nothing was sent. */
 const UNSENT: readonly [name: string, start: () => Promise<Flow>, otherEnds?: string[]][] = [
-  [
-    'charge that the risk provider has declined',
-    async () => {
-      const input = await reviewedInput(time, { risk: { when: 'before' } });
-      const flow = await begin(time, SPECS.charge(input));
-      await time.passUntil(flow.startedAt + MINUTE);
-      await flow.ask('decideReview', { ...OPERATOR, decision: 'decline' });
-      return flow;
-    },
-  ],
-  [
-    'authorization that the risk provider has declined',
-    async () => {
-      const input = await reviewedInput(time, { risk: { when: 'before' } });
-      const flow = await begin(time, SPECS.authorize(input));
-      await time.passUntil(flow.startedAt + MINUTE);
-      await flow.ask('decideReview', { ...OPERATOR, decision: 'decline' });
-      return flow;
-    },
-  ],
+  ['charge that the risk provider has declined', () => declinedByRisk(SPECS.charge)],
+  ['authorization that the risk provider has declined', () => declinedByRisk(SPECS.authorize)],
   [
     'charge whose review took longer than its CVV lasts',
     async () => {
@@ -118,10 +108,7 @@ const UNTOLD = ['card whose token never was', 'charge that was cancelled before 
 /** Whether a run has decided anew what a run before may have decided otherwise. */
 async function decidedAnew(workflowId: string, runId: string): Promise<boolean> {
   const { events } = await time.client.workflow.getHandle(workflowId, runId).fetchHistory();
-  const details = (events ?? []).map(
-    (event) => event.markerRecordedEventAttributes?.details?.['patch-data']?.payloads?.[0]?.data,
-  );
-  return details.some((data) => data != null && Buffer.from(data).includes(PATCHES.afterReset));
+  return (events ?? []).some((event) => patchOf(event) === PATCHES.afterReset);
 }
 
 /** Resets the run to each of its tasks, and looks at what becomes of each run that this makes. */
