@@ -252,8 +252,15 @@ export function noteSecond(flow: FlowState, event: TransactionEvent): boolean {
   return flow.lasting !== lasting;
 }
 
-/** What takes or gives money: a hold that was reauthorized has other authorizations and voids than its outcome names. */
+/** What takes or gives money. */
 const MOVING = ['charge', 'credit', 'capture', 'refund'];
+
+/** A hold that was reauthorized has other authorizations than its outcome names; what says that nothing was held has none. */
+function movesMoney({ eventType }: TransactionEvent, { status }: FinalOutcome): boolean {
+  const resource = resourceOf(eventType) ?? '';
+  if (resource === 'authorization') return status === 'notExecuted' || status === 'declined';
+  return MOVING.includes(resource);
+}
 
 /**
  * What has come with the last answer is compared with the outcome, as an event that comes after it is: that one is
@@ -265,12 +272,11 @@ export function compareUnread(flow: FlowState, outcome: FinalOutcome): void {
     if (message.kind !== 'event' || !message.event.trusted) continue;
     const { event } = message;
     const { transactionId, status, category } = event;
-    if (event.businessUnit !== businessUnit || event.paymentId !== paymentId) continue;
+    if (event.businessUnit !== businessUnit || (paymentId ?? event.paymentId) !== event.paymentId) continue;
     // An older failure that was not final, or does not say why, refutes nothing.
     if (status === 'Failed' && (category === undefined || category === 'provider_network_error')) continue;
     const verdict = classifyLateEvent(event, { result: outcome });
-    const isUnnamed =
-      verdict === 'unknown' && status === 'Succeed' && MOVING.includes(resourceOf(event.eventType) ?? '');
+    const isUnnamed = verdict === 'unknown' && status === 'Succeed' && movesMoney(event, outcome);
     if (verdict === 'contradicts' || isUnnamed)
       addLasting(flow, `an event calls transaction ${transactionId ?? ''} ${status ?? ''}, and the outcome does not`);
   }

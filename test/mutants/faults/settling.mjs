@@ -243,4 +243,14 @@ export const SETTLING_FAULTS = [
     to: "if (status === 'Pending' && (category",
     tests: ['test/simulation/rules/second-charge.test.ts'],
   },
+  {
+    name: 'hold-that-an-end-denies-is-dropped',
+    rule: 'settling',
+    promise:
+      'A hold that comes to light while a flow tells of a decline, or that it sent nothing, is told to a person.',
+    file: 'workflows/flow/inbox.ts',
+    from: "return status === 'notExecuted' || status === 'declined';",
+    to: 'return false;',
+    tests: ['test/simulation/rules/hand-over.test.ts'],
+  },
 ];

@@ -10,6 +10,7 @@ import {
   PAYMENTS_TASK_QUEUE,
 } from '../../../src/contract/names.js';
 import type { Notification } from '../../../src/contract/notifications.js';
+import { CARDS } from '../../support/charges.js';
 import { tellingOf } from '../../support/telling.js';
 import { beginActions, beginHold } from '../../support/virtual-flows.js';
 import { type SimulatedTime, startSimulatedTime } from '../simulated-time.js';
@@ -92,6 +93,31 @@ test('an event of money that comes while a refusal is handed over is told to a p
   await expect(flow.outcome()).rejects.toThrow();
   await pass(MINUTE);
   expect(takenOf(all, flow.workflowId)).toEqual(['payment.notExecuted', 'payment.needsAttention']);
+});
+
+test.each([
+  ['a decline', CARDS.declines, 'declined'],
+  ['that it was braked', CARDS.succeeds, 'notExecuted'],
+])('a hold that comes to light while %s is handed over is told to a person', async (_, card, status) => {
+  if (status === 'notExecuted') {
+    await time.holdfast.brakes.brake({ businessUnit: 'default', who: 'Ada', why: 'case 17' });
+    await time.simulation.readBrakes();
+  }
+  const held = time.hold('handOver');
+  const flow = await beginFlow(time, 'authorizeAndCapture', await inputOf(time, 'authorizeAndCapture', { card }));
+  await held.reached;
+  const { status: told, paymentId = 'made-by-nobody' } = await flow.status();
+  expect(told).toBe(status);
+  await flow.event({
+    eventType: 'payment.authorization.create',
+    paymentId,
+    transactionId: 'of-nobody',
+    status: 'Succeed',
+  });
+  await pass(MINUTE);
+  expect((await flow.status()).operatorReason).toContain('of-nobody');
+  held.release();
+  expect(await flow.outcome()).toMatchObject({ status });
 });
 
 test('what an endpoint holds up takes no place of a hand-over', async () => {
