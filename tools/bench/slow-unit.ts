@@ -18,9 +18,6 @@ const [QUICK, SLOW] = [benchUnit('quick'), benchUnit('slow')];
 const PENDING_CARD = '4000000000000077';
 const PENDING_MS = 24 * 3_600_000;
 const LEGS = ['charge', 'refund', 'event'] as const;
-/** Callers of the slow unit begin one after the other within this, and their first calls have ended after the second. */
-const BEGINNING_MS = 10_000;
-const SETTLE_MS = 25_000;
 
 const { values } = parseArgs({
   options: {
@@ -33,6 +30,11 @@ const { values } = parseArgs({
   },
 });
 const [rounds, charges, delayMs] = [Number(values.rounds), Number(values.charges), Number(values.ms)];
+/**
+ * A charge is two calls. Callers of the slow unit begin one after the other within that time: else all would end one
+ * charge and begin the next in the same half of it. The first calls of the last one have ended after the second.
+ */
+const [beginningMs, settleMs] = [2 * delayMs, 3.5 * delayMs];
 const [perSecond, concurrency] = [Number(values['per-second']), values.concurrency];
 const beside = [0, ...values.callers.split(',').map(Number)];
 const stack = await startBenchStack(['slow-unit']);
@@ -67,7 +69,7 @@ try {
     for (const callers of beside) {
       const label = `${round}-beside-${callers}`;
       const stop = callUntilStopped(callers, label);
-      if (callers > 0) await sleep(SETTLE_MS);
+      if (callers > 0) await sleep(settleMs);
       slowCalls.most = 0;
       legs.get(callers)?.push({ ...(await leg(label, charges)), mostSlowCalls: slowCalls.most });
       await stop();
@@ -119,7 +121,7 @@ async function send(count: number, job: (index: number) => Promise<void>): Promi
 function callUntilStopped(callers: number, label: string): () => Promise<void> {
   let goesOn = true;
   const lanes = Array.from({ length: callers }, async (_, lane) => {
-    await sleep((lane * BEGINNING_MS) / callers);
+    await sleep((lane * beginningMs) / callers);
     for (let n = 0; goesOn; n += 1) {
       const { token } = await sandbox.tokenize({ cardNumber: CARD, publicKey: SLOW.publicKey });
       const input = { ...chargeInput(`slow-${label}-${lane}-${n}`, token), businessUnit: SLOW.name };
