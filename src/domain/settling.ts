@@ -15,9 +15,9 @@ export interface SettlingProgress {
   reposts: number;
   /** false if the window has closed or the transaction is foreign. */
   canRepost: boolean;
-  /** A read has been answered since the transaction was first seen. */
+  /** A read has been answered since the transaction was first seen, or the service offers none. */
   readBack: boolean;
-  /** ms since `provider_network_error` was first seen. */
+  /** ms since a failure that is not believed yet was first seen. */
   unconfirmedForMs: number;
 }
 
@@ -26,7 +26,7 @@ export type NextStep = { end: true; confirmed: boolean } | { end: false; waitMs:
 /**
  * The next step towards a final status. `Succeed` is final. A failure is final with two exceptions: `provider_error` in
  * a reply is read once more, and `provider_network_error` is sent again under the same key, then read for an hour,
- * before it counts as an unconfirmed decline.
+ * before it counts as an unconfirmed decline, as does the first one if no read is answered for so long.
  */
 export function nextSettlingStep(record: TransactionRecord, knownBy: KnownBy, progress: SettlingProgress): NextStep {
   if (isUnconfirmedFailure(record)) {
@@ -37,8 +37,11 @@ export function nextSettlingStep(record: TransactionRecord, knownBy: KnownBy, pr
     return { end: false, waitMs: Math.min(pollDelay(progress.polls), left), by: 'read' };
   }
   if (record.status === 'Pending') return { end: false, waitMs: pollDelay(progress.polls), by: 'read' };
-  if (record.status === 'Failed' && record.category === 'provider_error' && knownBy === 'reply' && !progress.readBack) {
-    return { end: false, waitMs: PROVIDER_ERROR_READ_AFTER_MS, by: 'read' };
+  if (isInDoubt(record, knownBy) && !progress.readBack) {
+    const left = NETWORK_ERROR_BELIEVED_AFTER_MS - progress.unconfirmedForMs;
+    if (left <= 0) return { end: true, confirmed: false };
+    const waitMs = progress.polls === 0 ? PROVIDER_ERROR_READ_AFTER_MS : pollDelay(progress.polls);
+    return { end: false, waitMs: Math.min(waitMs, left), by: 'read' };
   }
   return { end: true, confirmed: true };
 }
@@ -55,18 +58,29 @@ export function isFinal(record: TransactionRecord): boolean {
   return record.status === 'Succeed' || (record.status === 'Failed' && !isUnconfirmedFailure(record));
 }
 
+/** A failure at the provider is read once more before a reply that tells of it is believed. */
+export function isInDoubt({ status, category }: TransactionRecord, knownBy: KnownBy): boolean {
+  return status === 'Failed' && category === 'provider_error' && knownBy === 'reply';
+}
+
 /** The transaction moved no money and never will. */
 export function hasFailed(record: TransactionRecord): boolean {
   return record.status === 'Failed' && isFinal(record);
 }
 
 /**
- * Merges `news` into the `known` state of a transaction. Monotone: a final status is never overwritten, and news with
- * less information change nothing.
+ * Merges `news` into the `known` state of a transaction. Monotone: a final status is never overwritten unless it is in
+ * doubt, and news with less information change nothing.
  * @param by an event may be older than the known state; an answer to our own call is not
+ * @param doubted see {@link isInDoubt}
  */
-export function advance(known: TransactionRecord, news: TransactionRecord, by: 'event' | 'answer'): TransactionRecord {
-  if (isFinal(known)) return known;
+export function advance(
+  known: TransactionRecord,
+  news: TransactionRecord,
+  by: 'event' | 'answer',
+  doubted = false,
+): TransactionRecord {
+  if (isFinal(known) && !(doubted && (by === 'answer' || isFinal(news)))) return known;
   if (isUnconfirmedFailure(known) && news.status === 'Pending' && by === 'event') return known;
   // A failure without a category may still mean that the provider was never reached.
   if (isUnconfirmedFailure(known) && news.status === 'Failed' && news.category === undefined) return known;

@@ -8,6 +8,7 @@ import {
   type NextStep,
   type SettlingProgress,
   isFinal,
+  isInDoubt,
   isUnconfirmedFailure,
 } from '../../src/domain/settling.js';
 import { anyRecord, OURS } from './records.js';
@@ -72,7 +73,10 @@ describe('the next step towards a final status', () => {
         const step = nextSettlingStep(known, knownBy, so);
         if (step.end) {
           if (step.confirmed) expect(isFinal(known)).toBe(true);
-          else expect(isUnconfirmedFailure(known) && so.unconfirmedForMs >= HOUR).toBe(true);
+          else
+            expect((isUnconfirmedFailure(known) || isInDoubt(known, knownBy)) && so.unconfirmedForMs >= HOUR).toBe(
+              true,
+            );
           return;
         }
         expect(step.waitMs).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { TransactionRecord } from '../../src/contract/records.js';
-import { advance, hasFailed, isFinal, isUnconfirmedFailure } from '../../src/domain/settling.js';
+import { advance, hasFailed, isFinal, isInDoubt, isUnconfirmedFailure } from '../../src/domain/settling.js';
 import {
   anyRecord,
   finalRecord,
@@ -47,6 +47,18 @@ describe('what is known of a transaction', () => {
           if (isFinal(known)) expect(next).toEqual(known);
           known = next;
         }
+      }),
+    );
+  });
+
+  test('gives way to a final event, and to any answer, as long as it is in doubt', () => {
+    const failed = { transactionId: OURS, status: 'Failed', category: 'provider_error' } as const;
+    fc.assert(
+      fc.property(anyRecord, anySource, (news, by) => {
+        const after = advance(failed, news, by, isInDoubt(failed, 'reply'));
+        if (isFinal(news) || by === 'answer') expect(after).toEqual(news);
+        else expect(after).toEqual(failed);
+        expect(advance(failed, news, by, isInDoubt(failed, 'poll'))).toEqual(failed);
       }),
     );
   });

@@ -1,12 +1,14 @@
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import type { TransactionRecord } from '../../src/contract/records.js';
+import { isNotOffered } from '../../src/domain/absence.js';
 import { OPERATOR_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
 import {
   nextSettlingStep,
   type SettlingProgress,
   advance,
   isFinal,
+  isInDoubt,
   isUnconfirmedFailure,
   classifyEvent,
   tellsOfPayment,
@@ -84,9 +86,10 @@ async function follow(
     const { known } = settling;
     note(flow, known.record);
     if (flow.redirectUntil !== undefined && Date.now() >= flow.redirectUntil) flow.redirectUrl = undefined;
-    settling.unconfirmedSince = isUnconfirmedFailure(known.record)
-      ? (settling.unconfirmedSince ?? Date.now())
-      : undefined;
+    settling.unconfirmedSince =
+      isUnconfirmedFailure(known.record) || isInDoubt(known.record, known.knownBy)
+        ? (settling.unconfirmedSince ?? Date.now())
+        : undefined;
     progress.unconfirmedForMs = settling.unconfirmedSince === undefined ? 0 : Date.now() - settling.unconfirmedSince;
     const mismatch = mismatchOf(flow, known.record);
     const next = nextSettlingStep(known.record, known.knownBy, progress);
@@ -171,8 +174,7 @@ async function handle(
   }
   if (message === undefined) progress.polls += 1;
   const fresh = await readTransaction(flow, known.record.transactionId);
-  if (fresh !== undefined) progress.readBack = true;
-  else if (message === undefined && known.record.status === 'Failed') progress.readBack = true;
+  if (fresh !== undefined || isNotOffered(flow.refusedGets[flow.kind])) progress.readBack = true;
   const knownBy = message?.kind === 'event' ? 'webhook' : 'poll';
   const next = fresh === undefined ? known : advanceKnown(known, { record: fresh, knownBy }, 'answer');
   if (message?.kind !== 'settle') return next;
@@ -185,7 +187,7 @@ async function handle(
 }
 
 function advanceKnown(known: Known, news: Known, by: 'event' | 'answer'): Known {
-  const record = advance(known.record, news.record, by);
+  const record = advance(known.record, news.record, by, isInDoubt(known.record, known.knownBy));
   return record.status === known.record.status ? { ...known, record } : { record, knownBy: news.knownBy };
 }
 
