@@ -134,7 +134,8 @@ export function paymentMethodRecord({ data, requestId }: Answered<StoredPaymentM
  * provider's name, or for any other by `*`. `additional_information.<name>` is a field inside that object.
  */
 export function consentIdOf(data: Transaction, fields: Readonly<Record<string, string>> = {}): string | undefined {
-  const field = fields[data.providerName ?? ''] ?? fields['*'];
+  const { providerName = '' } = data;
+  const field = Object.hasOwn(fields, providerName) ? fields[providerName] : fields['*'];
   if (field === undefined || field === 'network_transaction_id') return data.networkTransactionId;
   const [name = '', inner] = field.split('.');
   const value = inner === undefined ? data.providerFields?.[name] : data.additionalInformation?.[inner];

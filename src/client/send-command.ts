@@ -143,7 +143,7 @@ async function creatorOf(
   const until = Date.now() + (currency === undefined ? LIST_LAG_MS : 0);
   for (;;) {
     const found = await deadlines.within(Date.now() + DESCRIBE_MS, () =>
-      findFlowOfPayment(client, id.data, /^payment-/),
+      findFlowOfPayment(client, id.data.toLowerCase(), /^payment-/),
     );
     if (found !== undefined || Date.now() >= until) return found;
     await sleep(TRY_AGAIN_MS);
@@ -157,7 +157,7 @@ function unknownPayment({ payment, businessUnit, currency }: Exclude<PaymentRef,
       `No flow has made payment "${payment}"; for a foreign one give its currency and businessUnit as well`,
     );
   }
-  return { paymentId: payment, currency, ...(businessUnit !== undefined && { businessUnit }) };
+  return { paymentId: payment.toLowerCase(), currency, ...(businessUnit !== undefined && { businessUnit }) };
 }
 
 function actionsOf(flow: WorkflowExecutionDescription, workflowId: string): PaymentActionsInput | undefined {

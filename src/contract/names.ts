@@ -144,9 +144,12 @@ export function resolveWorkflowId(transactionId: string): string {
   return `resolve-${transactionId}`;
 }
 
-/** Workflow id of the only flow that acts on a payment after the flow that created it has ended. */
+/**
+ * Workflow id of the only flow that acts on a payment after the flow that created it has ended. The service takes a UUID in
+ * either case: under two ids a command could be executed twice.
+ */
 export function paymentActionsWorkflowId(paymentId: string): string {
-  return `payment-actions-${paymentId}`;
+  return `payment-actions-${paymentId.toLowerCase()}`;
 }
 
 /** Workflow id of a risk analysis without a payment operation. */

@@ -47,7 +47,7 @@ function begunAt({ firstSent }: SentBefore, number: number): number | undefined 
  * one than this, which has answered it, this one, or a later one, for which it has to wait.
  */
 export function holdOfCommand(before: SentBefore, hold: FollowedHold, commandId: string): 'earlier' | 'this' | 'later' {
-  const accepted = before.commands[commandId];
+  const accepted = Object.hasOwn(before.commands, commandId) ? before.commands[commandId] : undefined;
   const replaced = begunAt(before, hold.number + 1);
   // Given since the reset, it is for the hold that there is now.
   if (accepted === undefined) return replaced === undefined ? 'this' : 'later';

@@ -26,7 +26,7 @@ export function registerApprovals(flow: FlowState): void {
 function validate(flow: FlowState, decision: Approved['decision'], request: Approval): void {
   const { commandId } = request;
   const { approval } = flow;
-  const earlier = flow.approvals?.[commandId];
+  const earlier = decidedOn(flow, commandId);
   // Whoever has asked may have decided before it waited, in a run that a reset made: that is no decision.
   const isDecided = approval?.commandId !== commandId || decisionOf(flow, approval) !== undefined;
   if (earlier !== undefined && isDecided) {
@@ -50,7 +50,7 @@ function validate(flow: FlowState, decision: Approved['decision'], request: Appr
 function take(flow: FlowState, decision: Approved['decision'], request: Approval): Approved {
   noteUpdate(flow);
   const { commandId } = request;
-  const earlier = flow.approvals?.[commandId];
+  const earlier = decidedOn(flow, commandId);
   if (earlier !== undefined && isSame(earlier, decision, request)) return earlier;
   const decided = { ...request, decision, at: new Date(Date.now()).toISOString() };
   const others = Object.entries(flow.approvals ?? {}).slice(1 - MOST_KEPT);
@@ -62,9 +62,14 @@ function take(flow: FlowState, decision: Approved['decision'], request: Approval
   return decided;
 }
 
+/** A merchant's id may be `constructor`. */
+function decidedOn({ approvals = {} }: FlowState, commandId: string): Approved | undefined {
+  return Object.hasOwn(approvals, commandId) ? approvals[commandId] : undefined;
+}
+
 /** The decision about what waits; undefined where the one that was given before, by a run before a reset, is no other person's. */
 export function decisionOf(flow: FlowState, approval: OpenApproval): Approved | undefined {
-  const decided = flow.approvals?.[approval.commandId];
+  const decided = decidedOn(flow, approval.commandId);
   return decided === undefined || isOneOf(approval, decided.who) ? undefined : decided;
 }
 

@@ -95,8 +95,8 @@ export const SUM_FAULTS = [
     rule: 'cards on file',
     promise: 'The consent id is read from the field that the unit names for the provider, and from no other.',
     file: 'activities/records.ts',
-    from: "fields[data.providerName ?? ''] ?? fields['*']",
-    to: "fields['*'] ?? fields[data.providerName ?? '']",
+    from: "Object.hasOwn(fields, providerName) ? fields[providerName] : fields['*']",
+    to: "Object.hasOwn(fields, '*') ? fields['*'] : fields[providerName]",
     tests: ['test/activities/transaction-details.test.ts'],
   },
   {

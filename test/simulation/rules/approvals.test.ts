@@ -104,6 +104,17 @@ test('a refund that was approved and sent is found by a reset, which counts and 
   expect(await time.holdfast.explain(counterOf(at))).toContain('1 credits and refunds, 70.00 USD');
 });
 
+test('a refund under an id that every object has waits for approval like any other', async () => {
+  await newDay();
+  const { actions, moved } = await charged();
+  const { answer } = await actions.command('refund', { commandId: 'constructor', who: 'Ada' });
+  await pass(MINUTE);
+  expect(await actions.status()).toMatchObject({ waitingFor: 'approval' });
+  await time.holdfast.approve(flowOf(actions.workflowId), { ...GRACE, commandId: 'constructor' });
+  expect(await answer).toMatchObject({ status: 'succeeded', amount: 12_000 });
+  expect(await moved()).toEqual(['charge Succeed 12000 USD', 'refund Succeed 12000 USD']);
+});
+
 describe('without the name of who asks for it', () => {
   const asks = (what: string) =>
     failsWith('InvalidInput', `who: is required, since this ${what} is more than the 60.00 USD`);
