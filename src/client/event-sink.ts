@@ -91,12 +91,12 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
 }
 
 /** @throws Error if nothing names a currency, so that the event is sent again and logged each time */
-async function passOnDispute(client: Client, { madeBy, ...payment }: DisputedPayment): Promise<void> {
+async function passOnDispute(client: Client, { madeBy, hash, ...payment }: DisputedPayment): Promise<void> {
   const flows = [madeBy, paymentActionsWorkflowId(payment.paymentId)];
   const currency = (await currencyOf(client, flows)) ?? payment.currency;
   if (currency === undefined)
     throw new Error(`neither the event of a dispute nor a flow of ${payment.paymentId} names a currency`);
-  await tellOfDispute(client, { ...payment, currency }, 'event');
+  await tellOfDispute(client, { ...payment, currency }, 'event', hash);
 }
 
 async function flowOfPayment(client: Client, paymentId: string): Promise<string | undefined> {

@@ -68,9 +68,10 @@ export async function tellOfDispute(
   client: Client,
   payment: PaymentActionsInput,
   seenBy: DisputeSeen['seenBy'],
+  hash?: string,
 ): Promise<void> {
   const latest = await latestRunOf(client, paymentActionsWorkflowId(payment.paymentId));
-  const seen: DisputeSeen = { paymentId: payment.paymentId, seenBy };
+  const seen: DisputeSeen = { paymentId: payment.paymentId, seenBy, ...(hash !== undefined && { hash }) };
   await client.workflow.signalWithStart(WORKFLOW_TYPES.paymentActions, {
     // Also of an open run: it may close before the signal arrives.
     ...actionsStart(payment, latest?.runId),

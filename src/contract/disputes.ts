@@ -6,7 +6,12 @@ const SEEN_BY = ['event', 'statement'] as const;
 
 /** Argument of signal `disputed`: what flow `paymentActions` is to look into. */
 export const disputeSeenSchema = new SharedSchema(
-  z.strictObject({ paymentId: z.string().min(1).max(200), seenBy: z.enum(SEEN_BY) }),
+  z.strictObject({
+    paymentId: z.string().min(1).max(200),
+    seenBy: z.enum(SEEN_BY),
+    /** Of the event: it is looked into once, however often it comes. */
+    hash: z.string().min(1).max(200).optional(),
+  }),
 );
 export type DisputeSeen = OutputOf<typeof disputeSeenSchema>;
 

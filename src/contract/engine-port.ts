@@ -47,6 +47,8 @@ export interface DisputedPayment {
   /** Workflow id of that flow, and its reference. */
   madeBy: string;
   paymentReference?: string;
+  /** Of the event. */
+  hash: string;
 }
 
 /** Destination of the webhook handler's verified events. */

@@ -9,12 +9,13 @@ import type { FindOwner } from './route.js';
  * Rejects when Temporal or the service did not answer: the event is sent again.
  */
 export async function passOnDispute(sink: EventSink, findOwner: FindOwner, event: TransactionEvent): Promise<void> {
-  const { businessUnit, paymentId, currency } = event;
+  const { businessUnit, paymentId, currency, hash } = event;
   const owner = await findOwner(event, true);
   if (owner === undefined) throw new Error('the service has no such payment');
   const madeBy = owner === 'foreign' ? await sink.flowOfPayment(paymentId) : owner.workflowId;
   if (madeBy === undefined) return;
   const paymentReference = referenceOfWorkflowId(madeBy);
   const reference = paymentReference === undefined ? {} : { paymentReference };
-  await sink.disputed({ paymentId, businessUnit, ...(currency !== undefined && { currency }), madeBy, ...reference });
+  const named = currency === undefined ? {} : { currency };
+  await sink.disputed({ paymentId, businessUnit, ...named, madeBy, ...reference, hash });
 }

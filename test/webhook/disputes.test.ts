@@ -29,6 +29,7 @@ test.each([{ is_chargedback: true }, { is_disputed: true }])(
         currency: 'USD',
         madeBy: 'payment-order-1001',
         paymentReference: 'order-1001',
+        hash: expect.stringMatching(/./),
       },
     ]);
     expect(harness.sink.sent).not.toEqual([]);

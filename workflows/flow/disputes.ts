@@ -1,5 +1,5 @@
 import { setHandler } from '@temporalio/workflow';
-import { disputeSeenSchema } from '../../src/contract/disputes.js';
+import { type DisputeSeen, disputeSeenSchema } from '../../src/contract/disputes.js';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import { isSealed } from '../../src/contract/payload-marks.js';
 import { readableOrRetry } from '../kit/decoded-or-retry.js';
@@ -8,6 +8,17 @@ import { disputedSignal } from '../messages.js';
 import { onceAllAreIn } from './arrivals.js';
 import { noteLength } from './continue.js';
 import type { FlowState } from './state.js';
+
+const KEPT_HASHES = 50;
+
+/** What says that a payment is disputed is not signed: replayed, one event would keep its refunds from being sent for ever. */
+function isReplayed(flow: FlowState, { hash }: DisputeSeen): boolean {
+  const { disputesSeen = [] } = flow;
+  if (hash === undefined) return false;
+  if (disputesSeen.includes(hash)) return true;
+  flow.disputesSeen = [...disputesSeen, hash].slice(-KEPT_HASHES);
+  return false;
+}
 
 /** A chargeback that an event or a statement shows. Only the flow of a payment's commands looks into it. */
 export function registerDisputes(flow: FlowState): void {
@@ -21,7 +32,7 @@ export function registerDisputes(flow: FlowState): void {
       // Our webhook handler and our commands encrypt it; anybody with access to Temporal can write in clear.
       else if (!sealed) ignore(flow, 'disputeInClear');
       else if (seen.data.paymentId !== flow.reference) ignore(flow, 'otherPayment');
-      else if (flow.dispute !== undefined) ignore(flow, 'disputeAgain');
+      else if (flow.dispute !== undefined || isReplayed(flow, seen.data)) ignore(flow, 'disputeAgain');
       else {
         const { seenBy } = seen.data;
         // A statement is an acquirer's word; what an event says beside its signature is looked up.

@@ -11,6 +11,8 @@ export interface Guarded {
   dispute?: Dispute & { passedOn?: true };
   /** One that was seen, and not looked into yet. Epoch ms. */
   disputeSeen?: { by: 'event' | 'statement'; since: number; times: number; nextAt: number } | undefined;
+  /** Hashes of the events that were looked into, or are: what is replayed is no news. */
+  disputesSeen?: readonly string[];
   /** The flow that made the payment, as the service has echoed it. */
   madeBy?: string | undefined;
   /** The credit or refund that waits for another person. */

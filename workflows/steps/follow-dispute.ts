@@ -10,6 +10,7 @@ import { noteWanted, tell } from '../kit/outbox.js';
 import { ignore } from '../kit/run.js';
 import { poll, telling } from '../policies.js';
 import type { Creator } from './earlier-actions.js';
+import { classifyFailure } from './failures.js';
 import { handleFailedRead } from './operator.js';
 
 /** A read that does not show what an event says may lag behind it for so long. */
@@ -32,14 +33,14 @@ export async function followDispute(flow: FlowState, creator: Creator): Promise<
   if (seen !== undefined && seen.nextAt <= Date.now()) {
     const isKnown = flow.dispute !== undefined && makerOf(flow, creator) !== undefined;
     const payment = isKnown ? undefined : await readPayment(flow);
+    const madeBy = makerOf(flow, creator);
+    if (payment?.disputed === true || seen.by === 'statement') noteDispute(flow, seen.by, madeBy);
     // What has come during the read says more, or says it later: it is looked into by itself.
     if (flow.disputeSeen !== seen) return;
-    const madeBy = makerOf(flow, creator);
     const elapsed = Date.now() - seen.since;
     const isGivenUp = elapsed >= GIVEN_UP_AFTER_MS;
-    if (payment?.disputed === true || seen.by === 'statement') noteDispute(flow, seen.by, madeBy);
     // Nobody says otherwise: a dispute that is told in vain costs less than one that is lost.
-    else if (payment === undefined && isGivenUp) noteDispute(flow, seen.by, madeBy);
+    if (payment === undefined && isGivenUp) noteDispute(flow, seen.by, madeBy);
     // A subscription that is not told bills on: whose payment it is must have been read.
     const isUnread = payment === undefined && madeBy === undefined && !isGivenUp;
     const mayBeShown = payment === undefined ? !isGivenUp : elapsed < LAGS_FOR_MS;
@@ -98,6 +99,7 @@ async function readPayment(flow: FlowState): Promise<PaymentRecord | undefined> 
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     ignore(flow, 'readFailed');
+    noteWanted(flow, classifyFailure(error));
     handleFailedRead(flow, error);
     return undefined;
   }

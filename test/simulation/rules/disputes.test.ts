@@ -9,7 +9,7 @@ import { parseReconcilable } from '../../../src/domain/reconcile/statement-rows.
 import { tellingOf } from '../../support/telling.js';
 import { beginActions, ledgerRows } from '../../support/virtual-flows.js';
 import { type SimulatedTime, startSimulatedTime } from '../simulated-time.js';
-import { answers, beginFlow, DAY, failsWith, HOUR, inputOf, MINUTE } from './context.js';
+import { answers, beginFlow, DAY, failsWith, HOUR, inputOf, MINUTE, SECOND } from './context.js';
 import { listenToAll, MERCHANT, type Told, takenOf } from './told.js';
 import { beginWeekly } from './weekly.js';
 
@@ -47,12 +47,12 @@ describe('a chargeback of a charge that has ended', () => {
     const { actions, paymentId, transactionId, workflowId } = await charged();
     await time.sandbox.dispute(transactionId);
     const sink = createEventSink(time.client);
-    await sink.disputed({ paymentId, businessUnit: 'default', currency: 'EUR', madeBy: workflowId });
+    await sink.disputed({ paymentId, businessUnit: 'default', currency: 'EUR', madeBy: workflowId, hash: 'one' });
     await pass(MINUTE);
     expect(await statusOf(actions)).toMatchObject({ currency: 'USD', disputed: { knownBy: 'event' } });
     // The flow of its commands knows, after the one that made the payment is gone.
-    await sink.disputed({ paymentId, businessUnit: 'default', madeBy: 'payment-deleted' });
-    const nobodys = { paymentId: randomUUID(), businessUnit: 'default', madeBy: 'payment-deleted' };
+    await sink.disputed({ paymentId, businessUnit: 'default', madeBy: 'payment-deleted', hash: 'two' });
+    const nobodys = { paymentId: randomUUID(), businessUnit: 'default', madeBy: 'payment-deleted', hash: 'three' };
     await expect(sink.disputed(nobodys)).rejects.toThrow('names a currency');
   });
 
@@ -115,6 +115,49 @@ test('an event that says nothing of a dispute opens no flow, and one that the se
   expect(status).not.toHaveProperty('disputed');
   expect(status.ignored).toMatchObject({ disputeNotShown: 1 });
   expect(takenOf(told, actions)).toEqual([]);
+});
+
+test('an event that is replayed keeps refunds from being sent for an hour, and no longer', async () => {
+  const { actions, paymentId, reference } = await charged();
+  const replay = async () => await tellOfDispute(time.client, paymentOf(paymentId, reference), 'event', 'captured');
+  await replay();
+  await pass(59 * MINUTE);
+  await replay();
+  await pass(31 * MINUTE);
+  expect(await statusOf(actions)).toMatchObject({ ignored: { disputeAgain: 1 } });
+  expect(await time.holdfast.refund({ payment: reference, commandId: 'all' })).toMatchObject({
+    status: 'succeeded',
+  });
+});
+
+test('a read that shows the dispute counts, though another event comes meanwhile', async () => {
+  const { actions, paymentId, transactionId, reference } = await charged();
+  await time.sandbox.addFault({
+    action: 'lose_event',
+    path: 'payment.payment.update',
+    reconciliation_id: reference,
+  });
+  await time.sandbox.dispute(transactionId);
+  const reading = time.hold('getPayment');
+  await tellOfDispute(time.client, paymentOf(paymentId, reference), 'event', 'first');
+  await reading.reached;
+  await tellOfDispute(time.client, paymentOf(paymentId, reference), 'event', 'second');
+  await pass(SECOND);
+  const readingAgain = time.hold('getPayment');
+  reading.release();
+  await pass(5 * SECOND);
+  expect(await statusOf(actions)).toMatchObject({ disputed: { knownBy: 'event' } });
+  readingAgain.release();
+});
+
+test('a statement that shows a dispute tells of it though the first reads fail', async () => {
+  const { actions, paymentId, reference } = await charged();
+  const fault = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+  await tellOfDispute(time.client, paymentOf(paymentId, reference), 'statement');
+  await pass(MINUTE);
+  await time.sandbox.removeFault(fault.id);
+  await pass(HOUR);
+  expect(takenOf(told, actions)).toEqual(['payment.disputed']);
 });
 
 test('a statement shows a chargeback whose event was lost: it is found, kept and told once', async () => {
