@@ -48,6 +48,7 @@ export function checkCall(deps: ActivityDeps, call: unknown): void {
 /** Fails (retried) without the codec key: only a worker that has it may execute the call. */
 export function requireDecoded(call: unknown): void {
   if (!isUndecodable(call)) return;
+  noteNothingSent();
   const details: FailureDetails = { mayHaveLeft: true };
   throw ApplicationFailure.retryable(
     `This worker can't decode the call (${call.holdfastUndecodable}); give it the missing key`,
@@ -78,6 +79,18 @@ export function requireFlow(): void {
   );
 }
 
+/**
+ * An attempt that sends nothing proves no more than the ones before it. An operator's reset of the activity restarts the
+ * attempt count, so an older proof must not be the last heartbeat.
+ * @returns whether it is proven that no attempt has left
+ */
+function noteNothingSent(): boolean {
+  const info = activityInfo();
+  const noneLeft = noEarlierLeft(info);
+  if (!info.isLocal) heartbeat({ refusedThrough: noneLeft ? info.attempt : NOTHING_PROVEN });
+  return noneLeft;
+}
+
 /** As {@link requireDecoded}, where no call of the payment service is at stake. */
 export function requireDecodedCall(call: unknown): void {
   if (isUndecodable(call)) throw new Error(`This worker can't decode the call (${call.holdfastUndecodable})`);
@@ -101,9 +114,7 @@ function refuseOtherAppId(deps: ActivityDeps, call: UnitCall): void {
   const here = deps.units?.get(call.businessUnit)?.madeUnder;
   if (call.madeUnder === undefined || here === undefined || call.madeUnder === here) return;
   const info = activityInfo();
-  const noneLeft = noEarlierLeft(info);
-  // An operator's reset of the activity restarts the attempt count, so an older proof must not be the last heartbeat.
-  if (!info.isLocal) heartbeat({ refusedThrough: noneLeft ? info.attempt : NOTHING_PROVEN });
+  const noneLeft = noteNothingSent();
   // A local attempt has not checked here whether an earlier workflow task was lost.
   const mayHaveLeft = info.isLocal || !noneLeft || ('mayHaveLeft' in call && call.mayHaveLeft === true);
   const details: FailureDetails = { mayHaveLeft };

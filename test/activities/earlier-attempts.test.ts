@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { FailureType } from '../../src/contract/names.js';
+import { undecodable } from '../../src/contract/payload-marks.js';
 import { unusedPort } from '../provider/support/fake-service.js';
 import { type AttemptInfo, Harness, HOUR, Service } from './support.js';
 
@@ -73,6 +74,14 @@ describe.each(REFUSALS)('a refusal with %i (%s)', (status, type) => {
   test('is believed when every earlier attempt is proven never to have left', async () => {
     expect(await refusedWith(status, { attempt: 2, heartbeatDetails: { refusedThrough: 1 } })).toMatchObject(BELIEVED);
     expect(await refusedWith(status, { attempt: 9, heartbeatDetails: { refusedThrough: 8 } })).toMatchObject(BELIEVED);
+  });
+
+  test('is not believed because of a proof that an attempt without the key has left as it was', async () => {
+    const reset = { attempt: 1, scheduledTimestampMs: 1_000, currentAttemptScheduledTimestampMs: 61_000 };
+    const unread = undecodable('unknown key id') as never;
+    await harness.fail('createCharge', unread, { ...reset, heartbeatDetails: { refusedThrough: 1 } });
+    const heartbeatDetails = harness.heartbeats.at(-1);
+    expect(await refusedWith(status, { ...reset, attempt: 2, heartbeatDetails })).toMatchObject(NOT_BELIEVED);
   });
 
   test('is not believed despite such a proof when the workflow knows of an even earlier attempt', async () => {
