@@ -84,11 +84,14 @@ function endpointsOf({ units }: NotifySettings, { businessUnit, type, url, at }:
 const DEPLOY_MS = 3_600_000;
 const RETRY_MS = 300_000;
 
+function notReplacedYet(why: string): ApplicationFailure {
+  return ApplicationFailure.create({ message: why, type: 'NoEndpoint', nextRetryDelay: RETRY_MS });
+}
+
 /** A worker that has the unit's first endpoint has said that there is one: this one may not be replaced yet. */
 function waitForEndpoint(businessUnit: string, ageMs: number): void {
   const why = `business unit "${businessUnit}" has no endpoint here, and no flow names one`;
-  if (ageMs < DEPLOY_MS)
-    throw ApplicationFailure.create({ message: why, type: 'NoEndpoint', nextRetryDelay: RETRY_MS });
+  if (ageMs < DEPLOY_MS) throw notReplacedYet(why);
   metricMeter.createCounter(WORKER_COUNTERS.notificationsGivenUp).add(1, { business_unit: businessUnit });
   log.warn(`A notification is told nobody: ${why}`);
 }
@@ -108,8 +111,8 @@ async function deliver(
   post: Post,
   { workflowId, businessUnit, url, notification }: DeliverNotificationCall,
 ): Promise<void> {
-  const secrets = secretsFor(deps.notifications, businessUnit, url);
   const { id, type, at, sequence, data } = notification;
+  const secrets = secretsFor(deps.notifications, { businessUnit, url, ageMs: deps.now() - Date.parse(at) });
   const body = JSON.stringify({ id, type, timestamp: at, sequence, workflowId, businessUnit, data });
   const headers = {
     'content-type': 'application/json',
@@ -122,12 +125,21 @@ async function deliver(
   throw ApplicationFailure.retryable(why, 'NotTaken');
 }
 
-/** @throws ApplicationFailure `ADDRESS_GONE` if nothing may be sent to the address any more */
-function secretsFor(settings: NotifySettings, businessUnit: string, url: string): readonly string[] {
+interface Addressed {
+  businessUnit: string;
+  url: string;
+  /** How long ago it was told. */
+  ageMs: number;
+}
+
+/** @throws ApplicationFailure if nothing may be sent to the address; `ADDRESS_GONE` once no worker can be older than it */
+function secretsFor(settings: NotifySettings, { businessUnit, url, ageMs }: Addressed): readonly string[] {
   const unit = settings.units.get(businessUnit);
   const endpoint = unit?.endpoints.find((one) => one.url === url);
   const faults = endpoint === undefined ? notifyFaults(settings, businessUnit, url) : [];
-  if (faults.length > 0) throw ApplicationFailure.nonRetryable(faults.join('; '), ADDRESS_GONE);
+  const why = faults.join('; ');
+  if (why !== '' && ageMs < DEPLOY_MS) throw notReplacedYet(why);
+  if (why !== '') throw ApplicationFailure.nonRetryable(why, ADDRESS_GONE);
   return endpoint?.secrets ?? unit?.secrets ?? [];
 }
 

@@ -5,6 +5,11 @@ import type { Row } from '../../src/domain/reconcile/match.js';
 import { action, DAY, flow, NOW, row, THEN } from './in-memory-port.js';
 import { actions, auth, capture, found, hold, type More, open, refund } from './found.js';
 
+test('a line without an id that is no difference itself hides none', async () => {
+  const voided = row({ kind: 'void', transactionId: undefined, paymentId: undefined, amount: undefined });
+  expect(await found([voided], [flow()])).toEqual(['flowWithoutMoney tx-1']);
+});
+
 describe('what agrees is no difference', () => {
   test.each<[string, Row[], FlowFacts[]]>([
     ['a charge', [row()], [flow()]],

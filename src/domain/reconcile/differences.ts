@@ -30,10 +30,11 @@ const UNDECIDED: ReadonlySet<string | undefined> = new Set(['started', 'underRev
  * Every difference between the rows and the flows. What is in flight, or within the settlement window, is none.
  */
 export function differences(matched: Match, frame: Frame): Finding[] {
+  const { found, unclear } = ofRows(matched, frame);
   return [
     ...matched.pairs.flatMap((pair) => ofPair(pair, matched, frame)),
-    ...ofRows(matched, frame),
-    ...ofClaims(matched, frame),
+    ...found,
+    ...ofClaims(matched, unclear, frame),
   ];
 }
 
@@ -71,8 +72,13 @@ function ofPair({ row, claim }: Pair, { flows }: Match, frame: Frame): Finding[]
   return make('late', `${says} by ${iso(known)}, and ${who(frame)} ${when}.`);
 }
 
-function ofRows(matched: Match, frame: Frame): Finding[] {
+/**
+ * @returns `unclear`: the references of findings without an id. Which of a flow's claims such a row is, nobody can tell,
+ * and one finding of it is enough.
+ */
+function ofRows(matched: Match, frame: Frame): { found: Finding[]; unclear: Set<string | undefined> } {
   const found: Finding[] = [];
+  const unclear = new Set<string | undefined>();
   const known = new Set(matched.rows.filter((row) => isKnown(row, matched.flowsOf(row), frame)));
   const twins = groupedByIntent([...matched.pairs.map(({ row }) => row), ...known]);
   const released = releasedPayments([...matched.pairs.map(({ row }) => row), ...matched.rows]);
@@ -84,6 +90,7 @@ function ofRows(matched: Match, frame: Frame): Finding[] {
     const alike = twins.get(intentOf(row)) ?? [];
     const made = known.has(row) ? ofKnown(row, flows, alike, frame) : ofRow(row, flows, alike, frame);
     if (made === undefined) continue;
+    if (row.transactionId === undefined) unclear.add(row.reconciliationId);
     const name = row.transactionId ?? nameOfLine(row);
     const times = (names.get(name) ?? 0) + 1;
     names.set(name, times);
@@ -93,7 +100,7 @@ function ofRows(matched: Match, frame: Frame): Finding[] {
     // What is only late is accounted for: a second one beside it is one too many.
     if (kind === 'late') twins.set(intentOf(row), [...(twins.get(intentOf(row)) ?? []), row]);
   }
-  return found;
+  return { found, unclear };
 }
 
 /** With its time: an equal line of another day is another transaction, whatever was said of this one. */
@@ -195,10 +202,8 @@ function whyNobody(row: Row, flows: readonly Accounted[]): string {
   return `and ${first.flow.workflowId} (${first.flow.status ?? first.flow.state}) knows nothing of it`;
 }
 
-function ofClaims({ claims, flows, rows }: Match, frame: Frame): Finding[] {
+function ofClaims({ claims, flows }: Match, unclear: Set<string | undefined>, frame: Frame): Finding[] {
   const { covers, listedAfterMs, kinds, units } = frame;
-  // Which of a flow's claims a row without an id is, nobody can tell: such rows are findings by themselves.
-  const unclear = new Set(rows.flatMap((row) => (row.transactionId === undefined ? [row.reconciliationId] : [])));
   return claims.flatMap((claim) => {
     const flow = flows.get(claim.workflowId)?.flow;
     const isCovered = claim.from >= covers.from && claim.to + listedAfterMs <= covers.until;
