@@ -1,8 +1,7 @@
 import { allHandlersFinished, condition } from '@temporalio/workflow';
-import type { FinalOutcome, TransactionEvent } from '../../src/contract/messages.js';
+import type { TransactionEvent } from '../../src/contract/messages.js';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
-import { classifyLateEvent } from '../../src/domain/event-routes.js';
-import { classifyEvent, resourceOf } from '../../src/domain/settling.js';
+import { classifyEvent } from '../../src/domain/settling.js';
 import { allAreIn } from './arrivals.js';
 import { continueAsNew, isTooLong, noteLength } from './continue.js';
 import { addLasting, addMoreLasting } from './new-state.js';
@@ -14,6 +13,7 @@ import {
   type Unplaced,
   type VoidOf,
 } from './state.js';
+import { isOfPayment } from './told.js';
 import { isHandedOver } from '../kit/outbox.js';
 import { ignore } from '../kit/run.js';
 import { enter } from './explain.js';
@@ -211,6 +211,8 @@ function inPlaceOf({ event: { trusted }, asked }: Unplaced, event: TransactionEv
 export function keepUnplaced(flow: FlowState, event: TransactionEvent): void {
   const { unplaced } = flow;
   if (unplaced === undefined) return;
+  // It would take the place of one that is of this payment.
+  if (!isOfPayment(flow, event)) return ignore(flow, 'otherPayment');
   const at = unplaced.findIndex(({ event: { transactionId } }) => transactionId === event.transactionId);
   const known = unplaced[at];
   if (known === undefined) unplaced.push({ event });
@@ -250,51 +252,4 @@ export function noteSecond(flow: FlowState, event: TransactionEvent): boolean {
   if (verdict.verdict !== 'ignore' || verdict.reason !== 'otherTransaction') return false;
   addLasting(flow, `an event calls ${kind} ${event.transactionId} Succeed, beside ${transactionId} of this flow`);
   return flow.lasting !== lasting;
-}
-
-/** What takes or gives money. */
-const MOVING = ['charge', 'credit', 'capture', 'refund'];
-
-/** A hold that was reauthorized has other authorizations than its outcome names; what says that nothing was held has none. */
-function movesMoney({ eventType }: TransactionEvent, { status }: FinalOutcome): boolean {
-  const resource = resourceOf(eventType) ?? '';
-  if (resource === 'authorization') return status === 'notExecuted' || status === 'declined';
-  return MOVING.includes(resource);
-}
-
-/**
- * What has come with the last answer is compared with the outcome, as an event that comes after it is: that one is
- * parked if it contradicts the outcome, or tells of money that the outcome does not name.
- */
-export function compareUnread(flow: FlowState, outcome: FinalOutcome): void {
-  const { businessUnit, paymentId } = flow;
-  for (const message of flow.inbox) {
-    if (message.kind !== 'event' || !message.event.trusted) continue;
-    const { event } = message;
-    const { transactionId, status, category } = event;
-    if (event.businessUnit !== businessUnit || (paymentId ?? event.paymentId) !== event.paymentId) continue;
-    // An older failure that was not final, or does not say why, refutes nothing.
-    if (status === 'Failed' && (category === undefined || category === 'provider_network_error')) continue;
-    const verdict = classifyLateEvent(event, { result: outcome });
-    const isUnnamed = verdict === 'unknown' && status === 'Succeed' && movesMoney(event, outcome);
-    if (verdict === 'contradicts' || isUnnamed)
-      addLasting(flow, `an event calls transaction ${transactionId ?? ''} ${status ?? ''}, and the outcome does not`);
-  }
-}
-
-/** The same for a flow that was refused, and so says that it moved no money. */
-export function compareWithRefusal(flow: FlowState): void {
-  const { businessUnit, paymentId } = flow;
-  for (const message of flow.inbox) {
-    if (message.kind !== 'event' || !message.event.trusted) continue;
-    const { event } = message;
-    const { transactionId, status } = event;
-    if (event.businessUnit !== businessUnit || (paymentId ?? event.paymentId) !== event.paymentId) continue;
-    if (status === 'Failed' || resourceOf(event.eventType) === 'risk-analysis') continue;
-    if (classifyLateEvent(event, { status: flow.status }) === 'agrees') continue;
-    addLasting(
-      flow,
-      `an event calls transaction ${transactionId ?? ''} ${status ?? ''}, and this run says that it moved no money`,
-    );
-  }
 }

@@ -19,7 +19,8 @@ import { MEMO_KEYS, type WorkflowType } from '../../src/contract/names.js';
 import { refuseUpdates, registerHandlers } from './handlers.js';
 import { restore, resumable } from './continue.js';
 import { allAreIn } from './arrivals.js';
-import { compareUnread, compareWithRefusal, isAnswered } from './inbox.js';
+import { isAnswered } from './inbox.js';
+import { compareUnread, compareWithRefusal } from './unread.js';
 import { failLaterRun, openRun, type Start, watchCancel } from '../kit/run.js';
 import { inResetRun, isAttemptToBill } from '../kit/start-guard.js';
 import { handOverAsTold } from '../kit/hand-over.js';
@@ -226,10 +227,11 @@ function countEnd(type: string, { evidence, status }: FinalOutcome): void {
 }
 
 async function fail(flow: FlowState, error: unknown): Promise<never> {
-  if (error instanceof CancelledFailure) enter(flow, { status: 'cancelled', waitingFor: 'nothing', dueAt: null });
-  else if (error instanceof ApplicationFailure) {
-    enter(flow, { status: 'refused', waitingFor: 'nothing', needsOperator: null, dueAt: null });
-  } else throw error;
+  const isCancelled = error instanceof CancelledFailure;
+  if (!isCancelled && !(error instanceof ApplicationFailure)) throw error;
+  enter(flow, { status: isCancelled ? 'cancelled' : 'refused', waitingFor: 'nothing', dueAt: null });
+  compareWithRefusal(flow);
+  enter(flow, { needsOperator: flow.lasting ?? null });
   flow.failure = error;
   announce(flow);
   publish(flow);

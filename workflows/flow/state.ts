@@ -201,8 +201,8 @@ export interface FlowState extends Run, Continuing, Guarded {
   otherTransactionIds: readonly string[];
   /** Named by an event before a read has shown it. */
   hintedTransactionId: string | undefined;
-  /** The signed event that named it, if it states the end: it counts where reads are never possible. */
-  hintedBy?: TransactionEvent;
+  /** Signed events that named one and state its end: one counts where reads are never possible, and all at the end of the flow. */
+  hints?: TransactionEvent[];
   /** Transactions that an earlier run may have made (see `onlyMatch` of the activities): absence is not proven. */
   ambiguousIds: readonly string[];
   /** By kind: lists that the service refuses because it doesn't offer them (money rule 6). */

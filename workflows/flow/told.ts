@@ -15,10 +15,10 @@ const MOST_CAPTURES = 50;
  * answered; if one contradicts that answer, another capture could take the money twice.
  * @returns whether one that is under way must stop
  */
-export function noteCaptured(
-  flow: FlowState,
-  { eventType, transactionId, status, trusted }: TransactionEvent,
-): boolean {
+export function noteCaptured(flow: FlowState, event: TransactionEvent): boolean {
+  const { eventType, transactionId, status, trusted } = event;
+  // Its payment may be that of the hold before.
+  if (event.businessUnit !== flow.businessUnit) return false;
   if (!trusted || status !== 'Succeed' || transactionId === undefined || resourceOf(eventType) !== 'capture')
     return false;
   if (flow.type !== WORKFLOW_TYPES.authorizeAndCapture || flow.toldCaptured?.includes(transactionId) === true)

@@ -7,7 +7,7 @@ import { classifyEvent, resourceOf } from '../../src/domain/settling.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { type Creator, keepTold } from './earlier-actions.js';
 import { noteSecond } from '../flow/inbox.js';
-import { addLasting } from '../flow/new-state.js';
+import { addLasting, addMoreLasting } from '../flow/new-state.js';
 import { isOfPayment, noteSeen, noteTold, sayTold, showUnseen } from '../flow/told.js';
 import { type FlowState, type Unplaced } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
@@ -37,9 +37,20 @@ export function handleEvent(flow: FlowState, event: TransactionEvent): boolean {
   }
   if (event.trusted && event.transactionId !== undefined && ofOurKind) {
     flow.hintedTransactionId = event.transactionId;
-    if (event.status !== undefined && event.status !== 'Pending') flow.hintedBy = event;
+    if (event.status !== undefined && event.status !== 'Pending') keepHint(flow, event);
   }
   return true;
+}
+
+/** No real payment has more transactions while one of them is sent. */
+const MOST_HINTS = 50;
+
+/** Of the flow of a payment's commands, which ends long after them, they are kept by {@link placeEvents}. */
+function keepHint(flow: FlowState, event: TransactionEvent): void {
+  const { hints = [], unplaced } = flow;
+  if (unplaced !== undefined || hints.some(({ hash }) => hash === event.hash)) return;
+  if (hints.length === MOST_HINTS) addMoreLasting(flow);
+  flow.hints = [...hints, event].slice(-MOST_HINTS);
 }
 
 /**
@@ -149,6 +160,10 @@ async function place(
   }
   const delivery = await handOn(flow, event);
   if (delivery.result === 'late') keepTold(creator, event, true);
+  // That flow may be kept no longer, while this one knows whose payment it is.
+  const isForgotten = delivery.result === 'foreign' && trusted && creator.workflowId !== undefined;
+  if (isForgotten && status === 'Succeed') keepTold(creator, event, false);
+  if (isForgotten) return { why: `${sayEvent(event)}, which no command here has made, and no flow knows it` };
   if (delivery.result !== 'unclaimed') return undefined;
   if (delivery.reason === 'lookUpFailed') {
     if (askAgain(kept)) return 'later';
@@ -159,9 +174,12 @@ async function place(
   }
   // Nobody has answered it otherwise that is known, and yet it has moved money.
   if (delivery.reason === 'contradictsResult' || status === 'Succeed') keepTold(creator, event, false);
-  const named = `an event calls ${resourceOf(event.eventType) ?? 'transaction'} ${transactionId} ${status ?? 'changed'}`;
-  const why = `${named}, which no command here has made; ${WHY[delivery.reason](delivery.workflowId ?? 'its flow')}`;
-  return { why };
+  const who = delivery.workflowId ?? 'its flow';
+  return { why: `${sayEvent(event)}, which no command here has made; ${WHY[delivery.reason](who)}` };
+}
+
+function sayEvent({ eventType, transactionId = '', status }: TransactionEvent): string {
+  return `an event calls ${resourceOf(eventType) ?? 'transaction'} ${transactionId} ${status ?? 'changed'}`;
 }
 
 /** ms. Anyone who knows a payment's id can post an unsigned event: it must neither cost much nor keep a run open. */

@@ -4,7 +4,7 @@ import { pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/settling.js';
 import { nextCommandOrMessage, waitingVoid } from '../flow/inbox.js';
 import { resumable } from '../flow/continue.js';
-import { contradicted } from '../flow/told.js';
+import { contradicted, isOfPayment } from '../flow/told.js';
 import type { FlowState, Hold, Message, MoneyCommand, QueuedCommand } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { captureHold, voidHold } from './end-hold.js';
@@ -243,7 +243,7 @@ async function handle(flow: FlowState, hold: Hold, message: Message): Promise<Ho
   if (message.kind === 'event') {
     const { event } = message;
     const resource = resourceOf(event.eventType) ?? '';
-    const isOther = event.paymentId !== flow.paymentId || !['capture', 'void', 'payment'].includes(resource);
+    const isOther = !isOfPayment(flow, event) || !['capture', 'void', 'payment'].includes(resource);
     const known = [...hold.captures, ...hold.voids].filter((id) => id !== hold.unconfirmedCapture);
     const isEnded = event.transactionId !== undefined && known.includes(event.transactionId);
     // None of them has succeeded, as far as this flow knows: that would have ended the hold.

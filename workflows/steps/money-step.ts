@@ -82,6 +82,8 @@ interface Executing {
   /** Epoch ms. */
   postUntil: number;
   sent?: Attempted<TransactionRecord>;
+  /** Decided once: what it follows from is looked into afterwards, and a later run must come to the same wait. */
+  unsent?: { proof?: string };
 }
 
 /**
@@ -96,20 +98,12 @@ export async function execute(flow: FlowState, step: MoneyStep, isFirst = false)
     const asBegun = { ...step, postUntil: notes.postUntil };
     const sent = await kept(notes, 'sent', () => attempt(flow, asBegun));
     noteRestore(flow, sent.answer ?? {});
-    if (sent.answer === undefined && sent.braked === true && flow.hintedTransactionId === undefined)
-      return notExecuted(flow, {
-        knownBy: 'reply',
-        reason: sent.lastFailure,
-        proof: 'nothing of it was ever sent',
-        braked: true,
-      });
-    if (sent.answer === undefined && isFirst && (await neverSent(flow)))
-      return notExecuted(flow, {
-        knownBy: 'reply',
-        reason: sent.lastFailure,
-        proof: 'no money operation was ever sent',
-      });
-    if (sent.answer === undefined) return await resolveUnknown(flow, sent.lastFailure, step);
+    if (sent.answer === undefined) {
+      const { braked, lastFailure } = sent;
+      const { proof } = await kept(notes, 'unsent', () => unsentBy(flow, braked, isFirst));
+      if (proof === undefined) return await resolveUnknown(flow, lastFailure, step);
+      return notExecuted(flow, { knownBy: 'reply', reason: lastFailure, proof, braked });
+    }
     const repost = async () => {
       const again = await attempt(flow, { ...asBegun, once: true });
       return again.answer === undefined ? undefined : { record: again.answer, knownBy: again.knownBy };
@@ -138,6 +132,13 @@ export async function executeFirst(
     });
     return readOnly ? await resolveUnknown(flow, CANCELLED, step) : await execute(flow, step, true);
   });
+}
+
+/** Why it is proven that nothing was sent, if it is. */
+async function unsentBy(flow: FlowState, braked: true | undefined, isFirst: boolean): Promise<{ proof?: string }> {
+  if (braked === true && flow.hintedTransactionId === undefined) return { proof: 'nothing of it was ever sent' };
+  if (isFirst && (await neverSent(flow))) return { proof: 'no money operation was ever sent' };
+  return {};
 }
 
 /**

@@ -15,9 +15,11 @@ export function askOperatorAfterADay(flow: FlowState, startedAt: number, record?
   if (Date.now() < startedAt + OPERATOR_AFTER_MS) return;
   const unread = isNotOffered(flow.refusedGets[flow.kind]);
   const word = record?.unknownStatus;
+  // A merchant is told of each text once: the next operation of the flow may need a person as well.
+  const named = flow.transactionId === undefined ? flow.kind : `${flow.kind} ${flow.transactionId}`;
   askOperator(
     flow,
-    `no final answer for 24 hours${unread ? `, and the service offers no read of the ${flow.kind}` : ''}` +
+    `no final answer for 24 hours to the ${named}${unread ? `, and the service offers no read of the ${flow.kind}` : ''}` +
       (word === undefined
         ? ''
         : `, and the service calls the ${flow.kind} "${word}", a status that nothing is known of`),

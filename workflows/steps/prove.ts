@@ -121,7 +121,8 @@ async function keepReading(
  * refund it as well.
  */
 function shownByEvent(flow: FlowState): TransactionRecord | undefined {
-  const { hintedBy, hintedTransactionId, kind, reference } = flow;
+  const { hints = [], hintedTransactionId, kind, reference } = flow;
+  const hintedBy = hints.findLast(({ transactionId }) => transactionId === hintedTransactionId);
   if (hintedBy === undefined || hintedTransactionId === undefined || !isNotOffered(flow.refusedGets[kind]))
     return undefined;
   if (!MADE_FOR.includes(kind) || (hintedBy.reconciliationId ?? reference) !== reference) return undefined;

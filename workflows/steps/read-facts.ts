@@ -11,6 +11,7 @@ import { listsLag, sumsOf, withTold, withUnlisted } from '../../src/domain/payme
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { nextMessage } from '../flow/inbox.js';
 import { type FlowState, noteDeclines, noteRequestId, type Refusal } from '../flow/state.js';
+import { isOfPayment } from '../flow/told.js';
 import { noteWanted } from '../kit/outbox.js';
 import { ignore } from '../kit/run.js';
 import { readAll } from '../policies.js';
@@ -85,12 +86,11 @@ export function countMade(flow: FlowState, creator: Creator, facts: ReadFacts): 
   const told = (creator.told ?? []).filter(({ agrees, seen, event }) => {
     return agrees !== true && seen !== true && event.status === 'Succeed';
   });
+  // Kept until it can be placed, and no less a signed word.
+  const kept = (flow.unplaced ?? []).map(({ event }) => event);
+  const unplaced = kept.filter((event) => event.trusted && event.status === 'Succeed' && isOfPayment(flow, event));
   const unlisted = withUnlisted(facts, made?.paymentId === flow.paymentId ? made : undefined, actions);
-  return withTold(
-    unlisted,
-    told.map(({ event }) => event),
-    actions,
-  );
+  return withTold(unlisted, [...told.map(({ event }) => event), ...unplaced], actions);
 }
 
 async function tried<Answer>(flow: FlowState, call: () => Promise<Answer>): Promise<{ answer: Answer } | Unreadable> {

@@ -8,6 +8,7 @@ import { nextMessage, putAside, returnFromAside } from '../flow/inbox.js';
 import { noteAction } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
 import type { FlowState, Message, PendingVoids, VoidOf } from '../flow/state.js';
+import { toldAgainst } from '../flow/told.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
 import { read } from '../policies.js';
@@ -194,7 +195,8 @@ async function sendVoid(flow: FlowState, { sequence, own, noted }: VoidPlan) {
       operation: 'void',
       sequence,
       knownTransactionIds: own,
-      ...(noted !== undefined && { notedTransactionIds: noted }),
+      // A void that leaves after news of an earlier capture could undo that one.
+      ...(noted !== undefined && { notedTransactionIds: noted, unwanted: () => toldAgainst(flow, 'void').length > 0 }),
       postUntil: until,
       post: (activities, call) => activities.createVoid(call),
     }),

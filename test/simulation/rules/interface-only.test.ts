@@ -217,7 +217,9 @@ describe('what pends', () => {
     await time.passUntil(hold.startedAt + DAY + HOUR);
     expect(await hold.status()).toMatchObject({
       status: 'pending',
-      operatorReason: 'no final answer for 24 hours, and the service offers no read of the authorization',
+      operatorReason: expect.stringMatching(
+        /^no final answer for 24 hours to the authorization \S+, and the service offers no read of the authorization$/,
+      ),
     });
     const { transactionId } = await hold.status();
     await hold.event({ eventType: 'payment.authorization.update', transactionId, status: 'Succeed', amount: 6_000 });

@@ -36,6 +36,21 @@ describe('while commands are taken for a payment, an event of a transaction that
     expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: false });
   });
 
+  test('is not replaced by one of another business unit', async () => {
+    const { actions, paymentId } = await refunded();
+    const unread = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+    const transactionId = randomUUID();
+    await actions.event(eventOf('refund', transactionId, 1_000));
+    await actions.event({
+      ...eventOf('refund', transactionId, 1_000),
+      businessUnit: 'other',
+      created: String(actions.startedAt + DAY),
+    });
+    await time.sandbox.removeFault(unread.id);
+    await time.passUntil(actions.startedAt + HOUR);
+    expect(await actions.status()).toMatchObject({ operatorReason: expect.stringContaining(transactionId) });
+  });
+
   test('calls a person where the flow that made the payment does not know it either', async () => {
     const { actions, paymentId, capture, refund } = await refunded();
     // Of what is known nobody has to be told.
@@ -156,7 +171,7 @@ describe('while commands are taken for a payment, an event of a transaction that
     const { id } = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
     const from = await time.now();
     const refund = randomUUID();
-    await actions.event(eventOf('refund', refund));
+    await actions.event(eventOf('refund', refund, 500));
     await time.passUntil(from + 3 * HOUR);
     expect(await time.holdfast.explain({ workflowId: actions.workflowId })).toContain('1 event is kept');
     await time.sandbox.removeFault(id);

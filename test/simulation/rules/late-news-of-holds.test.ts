@@ -20,6 +20,23 @@ const onFile = async () => ({
   cardOnFile: { entryMode: 'cof_cardholder_initiated_transaction' as const },
 });
 
+test('a capture by somebody else that is told while a void pends calls a person, however the void ends', async () => {
+  const hold = await beginHeld(time);
+  const { paymentId } = await hold.status();
+  await time.sandbox.addFault({ action: 'result', status: 'Pending', path: `/payments/${paymentId}/voids` });
+  await hold.command('void', { commandId: 'off' });
+  await pass(2_000);
+  const { transactionId: voidId = '' } = await hold.status();
+  await hold.event({ eventType: 'payment.capture.create', transactionId: 'others', status: 'Succeed', amount: 5_000 });
+  await pass(2_000);
+  await time.sandbox.complete(voidId, { status: 'Succeed' });
+  expect(await hold.outcome()).toMatchObject({ status: 'voided' });
+  expect(await hold.status()).toMatchObject({
+    needsOperator: true,
+    operatorReason: expect.stringContaining('capture others Succeed'),
+  });
+});
+
 describe('a signed event that calls a capture Succeed which was answered as declined', () => {
   const SUCCEEDS = { eventType: 'payment.capture.update', status: 'Succeed', amount: 6_000 } as const;
 
@@ -169,6 +186,14 @@ describe('a signed event that calls a capture Succeed which was answered as decl
     await hold.event({ ...SUCCEEDS, transactionId, paymentId: paymentId ?? '' });
     await pass(MINUTE);
     expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: true });
+  });
+
+  test('of another business unit calls nobody, and bars nothing', async () => {
+    const { hold, transactionId } = await declinedOnce();
+    await hold.event({ ...SUCCEEDS, transactionId, businessUnit: 'other' });
+    await pass(MINUTE);
+    expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: false });
+    expect(await hold.ask('capture', { commandId: 'two' })).toMatchObject({ status: 'succeeded' });
   });
 
   test('is remembered by a run that a reset makes', async () => {

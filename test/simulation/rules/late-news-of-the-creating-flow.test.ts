@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createEventSink } from '../../../src/client/event-sink.js';
+import { SIGNAL_NAMES } from '../../../src/contract/names.js';
 import { beginActions, beginHeld, ledgerRows } from '../../support/virtual-flows.js';
 import { answers, DAY, declined, failsWith, HOUR, MINUTE, OPERATOR, sharedTime } from './context.js';
 
@@ -201,7 +202,8 @@ describe('a signed event that calls a capture of the flow which made the payment
   });
 });
 
-test('a capture that its flow made by itself and took for declined counts once a signed event calls it Succeed', async () => {
+/** A hold of 200.00 USD that has captured 60.00 USD, after a capture by itself of the rest was declined. */
+async function declinedByItself() {
   const faults = [{ ...declined('*/captures'), times: 1 }];
   const hold = await beginHeld(time, { amount: 20_000, captureMode: 'auto' }, { faults });
   await hold.ask('capture', { commandId: 'first', amount: 6_000 });
@@ -211,15 +213,31 @@ test('a capture that its flow made by itself and took for declined counts once a
     ({ status, kind }) => kind === 'capture' && status === 'Failed',
   )!;
   const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: hold.reference });
-  await actions.event({
+  const event = {
     eventType: 'payment.capture.update',
     transactionId,
     status: 'Succeed',
     created: CREATED,
     amount: 14_000,
-  });
+  } as const;
+  return { actions, paymentId, event };
+}
+
+test('a capture that its flow made by itself and took for declined counts once a signed event calls it Succeed', async () => {
+  const { actions, event } = await declinedByItself();
+  await actions.event(event);
   await pass(MINUTE);
   await expect(actions.ask('capture', MORE)).rejects.toMatchObject(NOTHING_LEFT);
   await time.holdfast.retryNow({ workflowId: actions.workflowId }, OPERATOR);
   expect(await actions.ask('capture', { ...MORE, commandId: 'third' })).toMatchObject({ status: 'succeeded' });
+});
+
+test('it counts as well for a command that comes with the event, before that can be placed', async () => {
+  const { actions, paymentId, event } = await declinedByItself();
+  const whole = { ...event, hash: 'with-it', businessUnit: 'default', paymentId, currency: 'USD', trusted: true };
+  await time.stopWorker();
+  await time.client.workflow.getHandle(actions.workflowId).signal(SIGNAL_NAMES.transactionEvent, whole);
+  const refused = expect(actions.ask('capture', MORE)).rejects.toMatchObject(NOTHING_LEFT);
+  await time.startWorker();
+  await refused;
 });

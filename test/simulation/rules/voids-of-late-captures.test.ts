@@ -62,6 +62,25 @@ describe('a capture by paymentActions that pends', () => {
 
   const AUTHORIZED = 'authorization Succeed 6000 USD';
 
+  test('is not voided once an event says that an earlier capture has succeeded, which the void could undo', async () => {
+    const { actions, paymentId, capture } = await lateCapture('allowed');
+    const captures = `/payments/${paymentId}/captures`;
+    await time.sandbox.addFault({ ...declined(captures), times: 1 });
+    const { transactionId = '' } = await actions.ask('capture', { commandId: 'first', amount: 5_000 });
+    await capture({ amount: 1_000 });
+    const away = await time.sandbox.addFault(answers(503, 'POST', `/payments/${paymentId}/voids`));
+    await actions.command('void', RELEASE);
+    await time.passUntil((await time.now()) + 10_000);
+    const sent = () => time.requests.operations(paymentId, 'voids').length;
+    const before = sent();
+    await actions.event({ eventType: 'payment.capture.update', transactionId, status: 'Succeed', amount: 5_000 });
+    await time.sandbox.removeFault(away.id);
+    await time.passUntil((await time.now()) + 2 * MINUTE);
+    expect(before).toBeGreaterThan(0);
+    expect(sent()).toBe(before);
+    expect(await ledgerRows(time, paymentId)).not.toContain(VOIDED);
+  });
+
   test('is voided on command: the capture fails, and the void is answered once that is known', async () => {
     const { actions, paymentId, capture, voidAgain } = await lateCapture('allowed');
     const { answer, captureId } = await capture({});

@@ -1,0 +1,61 @@
+import type { FinalOutcome, TransactionEvent } from '../../src/contract/messages.js';
+import { classifyLateEvent, namesTransaction } from '../../src/domain/event-routes.js';
+import { resourceOf } from '../../src/domain/settling.js';
+import { addLasting } from './new-state.js';
+import type { FlowState } from './state.js';
+
+/** What takes or gives money. */
+const MOVING = ['charge', 'credit', 'capture', 'refund'];
+
+/** A hold that was reauthorized has other authorizations than its outcome names; what says that nothing was held has none. */
+function movesMoney({ eventType }: TransactionEvent, { status }: FinalOutcome): boolean {
+  const resource = resourceOf(eventType) ?? '';
+  if (resource === 'authorization') return status === 'notExecuted' || status === 'declined';
+  return MOVING.includes(resource);
+}
+
+/**
+ * What has come with the last answer, or had named a transaction before one was known, is compared with the outcome, as
+ * an event that comes after it is: that one is parked if it contradicts the outcome, or tells of money that the outcome
+ * does not name.
+ */
+export function compareUnread(flow: FlowState, outcome: FinalOutcome): void {
+  for (const event of unreadOf(flow)) {
+    const { transactionId, status, category } = event;
+    // An older failure that was not final, or does not say why, refutes nothing.
+    if (status === 'Failed' && (category === undefined || category === 'provider_network_error')) continue;
+    const verdict = classifyLateEvent(event, { result: outcome });
+    const isUnnamed = verdict === 'unknown' && status === 'Succeed' && movesMoney(event, outcome);
+    if (verdict === 'contradicts' || isUnnamed)
+      addLasting(flow, `an event calls transaction ${transactionId ?? ''} ${status ?? ''}, and the outcome does not`);
+  }
+  for (const transactionId of unnamedCaptures(flow, outcome))
+    addLasting(flow, `an event calls capture ${transactionId} Succeed, and the outcome does not`);
+}
+
+/** Captures by others that came while something else was under way, which ignored their events. */
+function unnamedCaptures({ toldCaptured = [], lasting = '' }: FlowState, outcome: FinalOutcome): string[] {
+  return toldCaptured.filter((id) => !namesTransaction(outcome, id) && !lasting.includes(id));
+}
+
+/** The same for a flow that was refused, and so says that it moved no money. */
+export function compareWithRefusal(flow: FlowState): void {
+  for (const event of unreadOf(flow)) {
+    const { transactionId, status } = event;
+    if (status === 'Failed' || resourceOf(event.eventType) === 'risk-analysis') continue;
+    if (classifyLateEvent(event, { status: flow.status }) === 'agrees') continue;
+    addLasting(
+      flow,
+      `an event calls transaction ${transactionId ?? ''} ${status ?? ''}, and this run says that it moved no money`,
+    );
+  }
+}
+
+/** Signed events of the flow's payment, or of any payment of its business unit if it has made none. */
+function unreadOf({ businessUnit, paymentId, inbox, hints = [] }: FlowState): TransactionEvent[] {
+  const come = inbox.flatMap((message) => (message.kind === 'event' && message.event.trusted ? [message.event] : []));
+  const named = hints.filter(({ status }) => status === 'Succeed');
+  return [...named, ...come].filter(
+    (event) => event.businessUnit === businessUnit && (paymentId ?? event.paymentId) === event.paymentId,
+  );
+}
