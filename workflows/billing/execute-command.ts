@@ -4,6 +4,7 @@ import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { ChangeCard, Pause, Resume } from '../../src/contract/subscription-commands.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
+import { decidesAfterReset } from '../kit/start-guard.js';
 import { nextDueAfter, planned, resumed } from './calendar.js';
 import { changePlan, changeTerms, setAmount, skipPeriod } from './change-plan.js';
 import { isOtherCard, useNewCard } from './classify-attempt.js';
@@ -104,7 +105,9 @@ function pause(flow: Billing, commandId: string, { openPeriod, until }: Pause, n
   }
   if (flow.paused !== undefined) return { refusal: 'it is paused already' };
   const at = until === undefined ? undefined : Date.parse(until);
-  if (at !== undefined && at <= now) return { refusal: `until: ${until} is over`, type: FAILURE_TYPES.invalidInput };
+  // A reset gives it again after its end: refused, it would let be billed what came due in its time.
+  if (at !== undefined && at <= now && !decidesAfterReset())
+    return { refusal: `until: ${until} is over`, type: FAILURE_TYPES.invalidInput };
   flow.paused = {
     since: now,
     ...(openPeriod === 'drop' && { drop: true as const }),
