@@ -2,6 +2,7 @@ import { allHandlersFinished, condition, workflowInfo } from '@temporalio/workfl
 import type { Period, PlannedBilling } from '../../src/contract/billing-activities.js';
 import type { SubscriptionEnded } from '../../src/contract/subscription-commands.js';
 import { isHandedOver } from '../kit/outbox.js';
+import { decidesAfterReset } from '../kit/start-guard.js';
 import { planned, openAhead } from './calendar.js';
 import { attempt, closeBill, collectBill, commandBefore, giveUp, noteUnpaid } from './collect-bill.js';
 import { answer, executeCommands, resumeInTime } from './execute-command.js';
@@ -71,6 +72,8 @@ function isSettled({ open, paused }: Billing): boolean {
 async function ending(flow: Billing, { status, reason }: BillingEnd): Promise<RunEnd> {
   takeNoMore(flow, reason);
   await followUnknown(flow);
+  // Behind a period that was skipped or missed there may be a payment that this run does not know of either.
+  if (decidesAfterReset()) await followBilled(flow, lastDueOf(await planned(flow)));
   const { open } = flow;
   if (open !== undefined && open.step.do !== 'block' && open.step.do !== 'nothing') noteUnpaid(flow, open, 'continue');
   return { status, reason: open?.step.do === 'block' ? `${reason}; ${open.doubt}` : reason };
@@ -147,6 +150,27 @@ async function followBilled(flow: Billing, last: number): Promise<void> {
   }
 }
 
+/** The last period that is due; 0 or less before the first. */
+function lastDueOf({ next, after }: PlannedBilling): number {
+  return ((next ?? after)?.period ?? 0) - 1;
+}
+
+/**
+ * Follows the next period up to `last` that the run before a reset has billed; false if there is none. What is not paid
+ * by then came due too long ago: a further try would charge what that run had given up.
+ */
+async function followOneBilled(flow: Billing, last: number): Promise<boolean> {
+  for (let period = flow.next; period <= last; period += 1) {
+    if (!(await isBilledBeforeReset(flow, period))) continue;
+    if (period > flow.next) closeMissed(flow, { first: flow.next, last: period - 1 });
+    await followUnknown(flow, period);
+    closeUnpaid(flow);
+    answerBilling(flow);
+    return true;
+  }
+  return false;
+}
+
 /** Commands that come while payments are followed are too late to change how it ends. */
 function takeNoMore(flow: Billing, reason: string): void {
   flow.pendingEnd ??= { commands: [], cancelled: reason };
@@ -171,7 +195,10 @@ function answerBilling(flow: Billing): void {
 async function untilNextBill(flow: Billing): Promise<BillingEnd | undefined> {
   const due = await planned(flow);
   if (flow.cancelAtPeriodEnd === true && isPeriodOver(flow, due)) return await atPeriodEnd(flow);
-  if (due.missed !== undefined) closeMissed(flow, due.missed);
+  if (due.missed !== undefined) {
+    if (flow.afterReset === true && (await followOneBilled(flow, due.missed.last))) return undefined;
+    closeMissed(flow, due.missed);
+  }
   if (due.bill !== undefined) {
     await openBill(flow, due.bill, due.next);
     // It was for the pause that is over; the input decides about periods missed in a later outage.
@@ -217,9 +244,10 @@ function isInTime(period: Period | undefined): boolean {
 /**
  * Follows payments that the subscription doesn't know of to their end. After a reset there may be some: what the
  * earlier run started continues, and a redelivered command may end this run before it reaches the same payment.
+ * @param last the last period to be opened
  */
-async function followUnknown(flow: Billing): Promise<void> {
-  while (await isStarted(flow)) {
+async function followUnknown(flow: Billing, last = Number.POSITIVE_INFINITY): Promise<void> {
+  while ((flow.open !== undefined || flow.next <= last) && (await isStarted(flow))) {
     const open = flow.open ?? (await openAhead(flow));
     if (open === undefined) return;
     await attempt(flow, open);

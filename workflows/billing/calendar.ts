@@ -108,9 +108,12 @@ export async function resumed(
 }
 
 /** The plan with another interval or hour, from the first period that is not due yet. */
-export async function changedPlan(flow: Billing, { interval, billAt }: ChangePlan): Promise<ChangedPlan> {
+export async function changedPlan(
+  flow: Billing,
+  { interval, billAt }: ChangePlan,
+  now = Date.now(),
+): Promise<ChangedPlan> {
   const { plan, next: from } = flow;
-  const now = Date.now();
   const call = { plan, from, now, interval, billAt, ...askedBy() };
   return noteReset(flow, await asked(flow, () => calendar.changePlan(call)));
 }

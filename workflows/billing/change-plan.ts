@@ -19,9 +19,9 @@ import { presentAnswer } from './show.js';
 import { type Billing, type CommandAnswer, type OpenPeriod, type Refusal, scheduleOf } from './state.js';
 
 /** What is already due is billed under the terms at which it came due, however late that is. */
-export async function changePlan(flow: Billing, request: ChangePlan): Promise<CommandAnswer> {
+export async function changePlan(flow: Billing, request: ChangePlan, acceptedAt?: number): Promise<CommandAnswer> {
   if (flow.cancelAtPeriodEnd === true) return { refusal: 'it is cancelled at the end of the present period' };
-  const { plan, first, afterReset } = await changedPlan(flow, request);
+  const { plan, first, afterReset } = await changedPlan(flow, request, acceptedAt);
   if (first === undefined) return { refusal: 'no period is left to change: the plan ends before the next one' };
   // Given again by a reset, it holds from the period that it named: what was due by then has the amount of then.
   const from = afterReset === true ? 1 : first.period;
@@ -39,12 +39,16 @@ export async function changePlan(flow: Billing, request: ChangePlan): Promise<Co
 }
 
 /** A period that is due is billed, whatever is asked. */
-export async function skipPeriod(flow: Billing, request: SkipPeriod): Promise<Refusal | undefined> {
+export async function skipPeriod(
+  flow: Billing,
+  request: SkipPeriod,
+  acceptedAt?: number,
+): Promise<Refusal | undefined> {
   const { period, undo } = request;
   const isAhead = undo !== true && period >= flow.next && period <= flow.next + MOST_AHEAD;
   const { next: at, afterReset } = isAhead ? await periodAhead(flow, period) : {};
   // Given again by a reset, it was in time before.
-  const now = afterReset === true ? Number.NEGATIVE_INFINITY : Date.now();
+  const now = afterReset === true ? Number.NEGATIVE_INFINITY : (acceptedAt ?? Date.now());
   const refusal = skipFault(scheduleOf(flow), request, at, now);
   if (refusal !== undefined) return { refusal };
   if (isAhead && (await isBilledBeforeReset(flow, period)))

@@ -29,7 +29,7 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
   }
   switch (step.do) {
     case 'attempt':
-      if (isAfterCancel(flow, open, Date.now())) {
+      if (isAfterCancel(flow, open, Date.now()) || cameTooLate(flow, open)) {
         open.step = { do: 'giveUp', effect: 'continue' };
         return undefined;
       }
@@ -76,6 +76,11 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
       closeBill(flow, open);
       return undefined;
   }
+}
+
+/** No worker of the build that it has moved to ran before the next period: two payments would leave side by side. */
+function cameTooLate(flow: Billing, open: OpenPeriod): boolean {
+  return open.moved === true && isOverdue(flow, open, Date.now());
 }
 
 /** However long it takes: no amount is guessed, and no period dropped because nobody has said what it costs. */

@@ -131,7 +131,8 @@ async function run(flow: Billing, name: Name, request: Request): Promise<Subscri
   if (command === undefined) {
     // The subscription may have ended in this very task.
     validate(flow, name, request);
-    command = { commandId, name, request, at: Date.now() } as SubscriptionCommand;
+    const early = flow.opened ? {} : { beforeOpened: true };
+    command = { commandId, name, request, at: Date.now(), ...early } as SubscriptionCommand;
     flow.commands.set(commandId, command);
     flow.queue.push(command);
   }

@@ -4,6 +4,7 @@ import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { ChangeCard, Pause, Resume } from '../../src/contract/subscription-commands.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
+import { decidesAfterReset } from '../kit/start-guard.js';
 import { nextDueAfter, planned, resumed } from './calendar.js';
 import { changePlan, changeTerms, setAmount, skipPeriod } from './change-plan.js';
 import { isOtherCard, useNewCard } from './classify-attempt.js';
@@ -66,15 +67,15 @@ async function executeCommand(
 ): Promise<CommandAnswer | Ends | 'later' | undefined> {
   switch (command.name) {
     case 'pause':
-      return pause(flow, command.commandId, command.request);
+      return pause(flow, command.commandId, command.request, acceptedAt(command));
     case 'resume':
-      return await resume(flow, command.commandId, command.request);
+      return await resume(flow, command.commandId, command.request, acceptedAt(command));
     case 'changeCard':
       return await changeCard(flow, command.request);
     case 'changePlan':
-      return await changePlan(flow, command.request);
+      return await changePlan(flow, command.request, acceptedAt(command));
     case 'skipPeriod':
-      return await skipPeriod(flow, command.request);
+      return await skipPeriod(flow, command.request, acceptedAt(command));
     case 'setAmount':
       return await setAmount(flow, command.request);
     case 'changeTerms':
@@ -90,7 +91,13 @@ async function executeCommand(
   }
 }
 
-function pause(flow: Billing, commandId: string, { openPeriod, until }: Pause): Refusal | undefined {
+/** Judged as of now, a command that waited for the look-ups would be too late for what came due meanwhile. */
+function acceptedAt({ beforeOpened, at }: SubscriptionCommand): number | undefined {
+  return beforeOpened === true ? at : undefined;
+}
+
+/** @param now epoch ms: when it begins */
+function pause(flow: Billing, commandId: string, { openPeriod, until }: Pause, now = Date.now()): Refusal | undefined {
   if (flow.paused !== undefined && isOfDispute(commandId)) {
     // A pause with an end would bill again by itself.
     delete flow.paused.until;
@@ -98,10 +105,11 @@ function pause(flow: Billing, commandId: string, { openPeriod, until }: Pause): 
   }
   if (flow.paused !== undefined) return { refusal: 'it is paused already' };
   const at = until === undefined ? undefined : Date.parse(until);
-  if (at !== undefined && at <= Date.now())
+  // A reset gives it again after its end: refused, it would let be billed what came due in its time.
+  if (at !== undefined && at <= now && !decidesAfterReset())
     return { refusal: `until: ${until} is over`, type: FAILURE_TYPES.invalidInput };
   flow.paused = {
-    since: Date.now(),
+    since: now,
     ...(openPeriod === 'drop' && { drop: true as const }),
     ...(at !== undefined && { until: at }),
   };

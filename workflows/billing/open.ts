@@ -135,9 +135,7 @@ function isLong({ updatesTaken }: Billing): boolean {
 async function continueUnopened(flow: Billing, raw: unknown, unopened: Unopened): Promise<void> {
   await untilCallersAreAnswered(flow).finally(() => (flow.leaving = false));
   if (flow.isCancelled()) return;
-  const commands = flow.queue.map(
-    ({ commandId, name, request, at }) => ({ commandId, name, request, at }) as SubscriptionCommand,
-  );
+  const commands = flow.queue.map(({ answer: _answer, ...command }) => command as SubscriptionCommand);
   await continueSubscription(flow, raw, { ...unopened, ...(commands.length > 0 && { commands }) });
 }
 

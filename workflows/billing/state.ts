@@ -90,6 +90,8 @@ interface Given<Name extends string, Request> {
   request: Request;
   /** Epoch ms: when it was accepted. It may be begun much later. */
   at?: number;
+  /** Accepted while card and customer could not be looked up: it holds as of `at`, before anything is billed. */
+  beforeOpened?: true;
   answer?: CommandAnswer;
 }
 export type SubscriptionCommand =

@@ -155,4 +155,18 @@ test('one whose card can not be looked up yet moves when told, and before its ne
   expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR']);
 });
 
+test('one that moves for its payment to a build whose workers come only in the next period charges no two at once', async () => {
+  const day = { interval: { every: 1, unit: 'day' }, periods: 2 } as const;
+  const { flow, builds, tried, dueAt } = await weekly(day);
+  await time.passUntil(dueAt - HOUR);
+  target = () => 'v2';
+  for (let at = dueAt; builds().length < 2; at += 1) await time.passUntil(at);
+  await time.stopWorker();
+  expect(await tried()).toEqual([]);
+  await time.passUnserved(dueAt + 26 * HOUR);
+  await time.startWorker();
+  expect(await flow.ended()).toMatchObject({ billedPeriods: 1, unpaidPeriods: 1 });
+  expect(await tried()).toEqual(['2.1 day 1 Succeed 6000 EUR']);
+});
+
 const iso = (at: number): string => new Date(at).toISOString();

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { fullOr } from '../../support/counts.js';
 import { LIMITS } from '../engine/limits.js';
+import { inRome, later } from '../../support/subscriptions.js';
 import { answers, DAY, HOUR, MINUTE, sharedTime, shownRuns } from './context.js';
 import { beginWeekly } from './weekly.js';
 
@@ -54,5 +55,42 @@ test.each([
     await asked;
     await reach(30);
     expect(await tried()).toEqual([]);
+  },
+);
+
+test.each([
+  ['a skip of its first period', [['skipPeriod', { period: 1 }]], []],
+  ['another amount', [['changePlan', { amount: 7_000 }]], ['1.1 day 3 Succeed 7000 EUR']],
+  ['a pause that is over by then', [['pause', { until: 2 }]], []],
+  [
+    'a pause and its end',
+    [
+      ['pause', {}],
+      ['resume', {}],
+    ],
+    ['1.1 day 3 Succeed 6000 EUR'],
+  ],
+] as [string, [string, { until?: number }][], string[]][])(
+  '%s, accepted before the first due time, holds as of then, however late card and customer can be looked up',
+  async (_what, commands, first) => {
+    const { id } = await time.sandbox.addFault(answers(401, 'GET', '/customers/*'));
+    const { flow, input, reach, tried } = await beginWeekly(time);
+    await reach(-1);
+    const asked = commands.map(([name, { until, ...request }]) =>
+      flow
+        .command(name, {
+          ...request,
+          ...(until !== undefined && { until: new Date(inRome(later(input.anchor, until))).toISOString() }),
+        })
+        .catch(() => undefined),
+    );
+    await reach(3, 8);
+    await time.sandbox.removeFault(id);
+    await reach(5);
+    await Promise.all(asked);
+    expect(await tried()).toEqual(first);
+    await reach(7);
+    expect((await tried()).slice(first.length)).toMatchObject([expect.stringMatching(/^2.1 day 7 Succeed/)]);
+    await flow.command('cancel', { when: 'now' });
   },
 );

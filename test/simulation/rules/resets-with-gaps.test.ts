@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { declinedFor } from '../../support/subscriptions.js';
+import { firstRunOf, resetToFirstTask } from '../../support/resets.js';
+import { DAY, sharedTime } from './context.js';
+import { beginWeekly, type WeeklyArguments } from './weekly.js';
+
+const time = sharedTime({ billing: true });
+const weekly = async (...given: WeeklyArguments) => await beginWeekly(time, ...given);
+const RESET_WITHOUT_UPDATES = [2];
+
+test('a payment that pends at a reset is followed before a later period is charged, and no period is missed', async () => {
+  const { flow, reach, tried, complete, beginAgain } = await weekly({}, { '2.1': { status: 'Pending' } });
+  await reach(15);
+  await beginAgain();
+  expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '2.1 day 7 Pending 6000 EUR']);
+  expect(await flow.status()).toMatchObject({
+    subscription: { missedPeriods: 0, billedPeriods: 1, open: { period: 2 } },
+  });
+  await complete('2.1', { status: 'Succeed' });
+  await reach(18);
+  expect(await tried()).toMatchObject([expect.anything(), '2.1 day 7 Succeed 6000 EUR', expect.stringMatching(/^3.1/)]);
+  expect(await flow.status()).toMatchObject({ subscription: { missedPeriods: 0, billedPeriods: 3 } });
+  await flow.command('cancel', { when: 'now' });
+});
+
+test('a subscription whose periods were all paid before a reset has none that is missed', async () => {
+  const { flow, reach, tried, beginAgain } = await weekly({ missedPeriods: 'skip', periods: 3 });
+  await reach(16);
+  await beginAgain();
+  await reach(23);
+  expect(await time.client.workflow.getHandle(flow.workflowId).result()).toMatchObject({
+    status: 'completed',
+    billedPeriods: 3,
+    missedPeriods: 0,
+  });
+  expect(await tried()).toHaveLength(3);
+});
+
+test('what was declined before a reset, and is too late by now, gets no further try', async () => {
+  const declined = declinedFor('insufficient_funds');
+  const { flow, reach, tried, beginAgain } = await weekly({ dunning: { retryDays: [6] } }, { '1.1': declined });
+  await reach(5);
+  await flow.command('pause', { openPeriod: 'drop' });
+  await reach(8);
+  await flow.command('resume', { missedPeriods: 'billAll' });
+  await reach(15);
+  const onLedger = await tried();
+  await beginAgain();
+  await reach(17);
+  expect(await tried()).toEqual(onLedger);
+  expect(await flow.status()).toMatchObject({
+    subscription: { billedPeriods: 2, unpaidPeriods: 1, missedPeriods: 0 },
+  });
+  await flow.command('cancel', { when: 'now' });
+});
+
+test('one that is cancelled at once after a reset follows what was started behind a period that was skipped', async () => {
+  const { flow, reach, complete, tried } = await weekly({}, { '3.1': { status: 'Pending' } });
+  await reach(1);
+  await flow.command('skipPeriod', { period: 2 });
+  await reach(15);
+  await time.stopWorker();
+  const handle = time.client.workflow.getHandle(flow.workflowId);
+  await resetToFirstTask(
+    time.client,
+    flow.workflowId,
+    RESET_WITHOUT_UPDATES,
+    await firstRunOf(time.client, flow.workflowId),
+  );
+  await handle.cancel();
+  await time.startWorker();
+  await time.passUntil((await time.now()) + DAY);
+  expect(await flow.status()).toMatchObject({ subscription: { billedPeriods: 1, open: { period: 3 } } });
+  await complete('3.1', { status: 'Succeed' });
+  expect(await time.client.workflow.getHandle(flow.workflowId).result()).toMatchObject({
+    status: 'cancelled',
+    billedPeriods: 2,
+  });
+  expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '3.1 day 14 Succeed 6000 EUR']);
+});
