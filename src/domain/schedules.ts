@@ -72,3 +72,9 @@ export const CVV_WINDOW_MS = 2.5 * HOUR;
 export function postUntil(anchor: number, carriesCvv: boolean): number {
   return anchor + (carriesCvv ? CVV_WINDOW_MS : KEY_WINDOW_MS);
 }
+
+/**
+ * ms by which the clocks of a worker and of the engine may differ. A window that is not much longer is kept by the engine
+ * alone: the worker, which looks at its own clock, would send nothing.
+ */
+export const CLOCKS_DIFFER_MS = 180_000;

@@ -2,7 +2,7 @@ import type { FailureType } from '../../src/contract/names.js';
 import { idempotencyKey } from '../../src/contract/idempotency.js';
 import type { FinalStepOutcome, VoidedTransaction, VoidOfPending } from '../../src/contract/outcome.js';
 import type { PaymentRecord, TransactionRecord } from '../../src/contract/records.js';
-import { pollDelay } from '../../src/domain/schedules.js';
+import { CLOCKS_DIFFER_MS, pollDelay } from '../../src/domain/schedules.js';
 import { addLasting } from '../flow/new-state.js';
 import { nextMessage, putAside, returnFromAside } from '../flow/inbox.js';
 import { noteAction } from '../flow/outcomes.js';
@@ -187,7 +187,6 @@ function answerVoid(
 
 async function sendVoid(flow: FlowState, { sequence, own, noted }: VoidPlan) {
   const { paymentId = '' } = flow;
-  const until = Date.now() + OFFER_HOLDS_MS;
   return await tryExecute(
     flow,
     moneyStep(flow, {
@@ -197,8 +196,8 @@ async function sendVoid(flow: FlowState, { sequence, own, noted }: VoidPlan) {
       knownTransactionIds: own,
       // A void that leaves after news of an earlier capture could undo that one.
       ...(noted !== undefined && { notedTransactionIds: noted, unwanted: () => toldAgainst(flow, 'void').length > 0 }),
-      postUntil: until,
-      post: (activities, call) => activities.createVoid(call),
+      postUntil: Date.now() + OFFER_HOLDS_MS,
+      post: (activities, call) => activities.createVoid({ ...call, postUntil: call.postUntil + CLOCKS_DIFFER_MS }),
     }),
   );
 }

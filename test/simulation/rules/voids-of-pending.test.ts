@@ -51,6 +51,15 @@ async function pendingCapture(pends: 'allowed' | 'refused' | 'too_late', onDeadl
   const { paymentId = '', transactionId = '' } = await hold.status();
   return { hold, paymentId, captureId: transactionId };
 }
+test('a charge that pends is voided by a worker whose clock is two minutes fast as well', async () => {
+  const flow = await pending('charge', 'allowed');
+  await time.stopWorker();
+  const fast = time.simulation.startWorker({ aheadMs: 2 * MINUTE });
+  expect(await flow.ask('void', RELEASE)).toMatchObject({ status: 'succeeded' });
+  await fast.stop();
+  await time.startWorker();
+});
+
 describe.each(KINDS)('a %s that pends', (kind) => {
   test('is voided on command where a read of that moment offers it', async () => {
     const flow = await pending(kind, 'allowed');
