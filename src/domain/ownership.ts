@@ -21,10 +21,15 @@ export function findOurs(
       ? []
       : unclaimed.filter((record) => record.reconciliationId === own.reconciliationId);
   if (byReference.length > 0) return one(byReference);
-  const nameless = one(unclaimed.filter((record) => record.reconciliationId === undefined));
+  const nameless = one(records.filter(isNameless));
   if (nameless.found !== undefined || records.length === 0) return nameless;
   // Ours with an echo that was cut or changed looks like this: it must never count as absence.
   return { found: undefined, ambiguous: records.map((record) => record.transactionId) };
+}
+
+/** True if it echoes nothing that tells whose it is. */
+export function isNameless({ holdfastKey, reconciliationId }: TransactionRecord): boolean {
+  return holdfastKey === undefined && reconciliationId === undefined;
 }
 
 /** True if the echo shows that it is foreign. Only where others may write to the payment: an echo can be cut. */

@@ -38,6 +38,7 @@ export async function sendVoid(flow: FlowState, hold: Hold, notLooked = false, u
         operation: 'void',
         sequence: hold.sequences.void,
         knownTransactionIds: [...hold.voids],
+        besideOthers: true,
         postUntil: postUntil(flow.stepStartedAt, false),
         post: (activities, call) =>
           activities.createVoid({
@@ -65,6 +66,7 @@ export function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | un
     sequence: hold.sequences.capture,
     reconciliationId,
     knownTransactionIds: [...hold.captures],
+    besideOthers: true,
     unwanted: () => contradicted(flow) !== undefined,
     postUntil: postUntil(flow.stepStartedAt, false),
     post: (activities, call) =>

@@ -4,7 +4,7 @@ import { idempotencyKey, type KeyedOperation } from '../../src/contract/idempote
 import { WIRE_DETAILS } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/records.js';
-import { findOurs, isForeign } from '../../src/domain/ownership.js';
+import { findOurs, isForeign, isNameless } from '../../src/domain/ownership.js';
 import { kept, resumable } from '../flow/continue.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { notExecuted } from '../flow/outcomes.js';
@@ -39,6 +39,8 @@ export interface MoneyOperation {
   tryLocally?: boolean;
   lostTaskMayHaveSent?: boolean;
   unwanted?: () => boolean;
+  /** Others act on the payment as well, and nothing was listed before the first POST. */
+  besideOthers?: true;
   post(activities: PostActivities, call: CreateTransactionCall): Promise<TransactionRecord>;
 }
 
@@ -63,6 +65,7 @@ export function moneyStep(flow: FlowState, operation: MoneyOperation): MoneyStep
     tryLocally: operation.tryLocally ?? false,
     lostTaskMayHaveSent: operation.lostTaskMayHaveSent ?? false,
     ...(operation.unwanted !== undefined && { unwanted: operation.unwanted }),
+    ...(operation.besideOthers === true && { mayBeOfOthers: isNameless }),
     post: (activities, call) =>
       operation.post(activities, {
         ...call,

@@ -169,7 +169,8 @@ async function lookOrWhyNot<Answer>(
 ): Promise<Answered<Answer> | { unreadable: string } | undefined> {
   const result = await step.find?.();
   if (result === undefined || 'unreadable' in result) return result;
-  return result.found === undefined ? undefined : { answer: result.found, knownBy };
+  if (result.found === undefined || step.mayBeOfOthers?.(result.found) === true) return undefined;
+  return { answer: result.found, knownBy };
 }
 
 /** What a read shows: the operation's result, nothing of ours, or nothing at all. */
@@ -195,6 +196,11 @@ export interface Step<Answer> {
   /** One try, whose failure changes nothing: for a repost of an operation that already has an answer. */
   once?: boolean;
   post(activities: PostActivities, call: KeyedCall): Promise<Answer>;
+  /**
+   * Others act on the payment as well, and theirs may be listed before ours was made: as long as it can be sent, the answer
+   * to the same key says which is ours.
+   */
+  mayBeOfOthers?(found: Answer): boolean;
   /** undefined if the service offers no list. */
   find?: () => Promise<Found<Answer>>;
 }

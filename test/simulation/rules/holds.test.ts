@@ -162,6 +162,29 @@ describe('captures that somebody else has made', () => {
     ]);
   });
 
+  test('that have failed are no answer to one of ours that is under way: it is captured once', async () => {
+    const hold = await beginHeld(time, { amount: 20_000 });
+    const { paymentId = '' } = await hold.status();
+    const path = `/payments/${paymentId}/captures`;
+    await time.sandbox.addFault({
+      action: 'result',
+      status: 'Failed',
+      category: 'payment_method_declined',
+      path,
+      times: 1,
+    });
+    await captureElsewhere(hold, 7_000);
+    await time.sandbox.addFault({ action: 'delay', delay_ms: 8_000, method: 'POST', path, times: 1 });
+    const { answer } = await hold.command('capture', { commandId: 'one', amount: 7_000 });
+    await time.passUntil((await time.now()) + 60_000);
+    expect(await answer).toMatchObject({ status: 'succeeded', amount: 7_000 });
+    expect(await movements(time, hold.reference)).toEqual([
+      'authorization Succeed 20000 USD',
+      'capture Failed 7000 USD',
+      'capture Succeed 7000 USD',
+    ]);
+  });
+
   test('are seen when an event or a person makes the flow look: it ends captured, and takes nothing itself', async () => {
     const hold = await beginHeld(time);
     const transactionId = await captureElsewhere(hold, 6_000);
