@@ -67,9 +67,9 @@ export interface OpenPeriod {
 
 /**
  * How an attempt ended. `lost`: its flow was terminated, or another one has used its reference, and it is unknown whether
- * money moved.
+ * money moved. `joined`: an earlier run has started it, maybe with another card and amount.
  */
-export type Attempted = { outcome: FinalStepOutcome } | { refused: string } | { lost: string };
+export type Attempted = { outcome: FinalStepOutcome; joined?: true } | { refused: string } | { lost: string };
 
 /** Terms that commands have changed. */
 type Terms = Pick<ChangeTerms, 'dunning' | 'missedPeriods' | 'statementSoftDescriptor' | 'notices' | 'metadata'>;
