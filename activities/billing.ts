@@ -48,7 +48,11 @@ export function createBillingActivities(deps: ActivityDeps): BillingActivities {
     }),
     judgeAttempt: async (_deps, call) => ({ ...classifyAttempt(asCounted(deps, call)), ...capsFor(deps, call) }),
     resumeBill: async (_deps, call) => resumeBill(call),
-    changePlan: async (_deps, call) => ({ ...changePlan(call), ...resetOf(call) }),
+    changePlan: async (_deps, call) => ({
+      ...changePlan(call),
+      ...resetOf(call),
+      ...(call.madeByReset === true && { madeByReset: true }),
+    }),
     checkNotify: async ({ notifications }, { businessUnit, url }) => ({
       faults: notifyFaults(notifications, businessUnit, url),
     }),

@@ -111,6 +111,8 @@ export interface ChangePlanCall {
   interval: BillingPlan['interval'] | undefined;
   billAt: string | undefined;
   afterReset?: true;
+  /** A reset has made this very run: the change may have been given, and applied, before. */
+  madeByReset?: true;
 }
 /** `first`: the first period under the new plan; undefined if the plan has no period left that is not due. */
 export interface ChangedPlan {
@@ -118,6 +120,8 @@ export interface ChangedPlan {
   first?: Period;
   /** As in {@link PlannedBilling}. */
   afterReset?: true;
+  /** As in the call, for the same reason. */
+  madeByReset?: true;
 }
 
 /** When a subscription bills. Plain data: passed from run to run. */

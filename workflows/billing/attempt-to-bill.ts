@@ -89,7 +89,7 @@ async function join(workflowId: string): Promise<Attempted> {
 function endedAs(outcome: Outcome): Attempted {
   const { status } = outcome;
   const isKnown = status === 'succeeded' || status === 'declined' || status === 'notExecuted';
-  return isKnown ? { outcome } : { lost: `it ended ${status}` };
+  return isKnown ? { outcome, joined: true } : { lost: `it ended ${status}` };
 }
 
 function chargeOf(flow: Billing, open: OpenPeriod) {

@@ -10,7 +10,7 @@ import { MISSED_PERIODS_DEFAULT, collectedUntil } from '../../src/domain/billing
 import { afterSuccess, inDoubt, NOTHING_TRIED } from '../../src/domain/dunning.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { noteWanted } from '../kit/outbox.js';
-import { inResetRun } from '../kit/start-guard.js';
+import { inResetRun, isMadeByReset } from '../kit/start-guard.js';
 import { calendar } from '../policies.js';
 import { type Billing, type OpenPeriod, amountOf, isAfterCancel } from './state.js';
 
@@ -114,7 +114,15 @@ export async function changedPlan(
   now = Date.now(),
 ): Promise<ChangedPlan> {
   const { plan, next: from } = flow;
-  const call = { plan, from, now, interval, billAt, ...askedBy() };
+  const call = {
+    plan,
+    from,
+    now,
+    interval,
+    billAt,
+    ...askedBy(),
+    ...(isMadeByReset() && { madeByReset: true as const }),
+  };
   return noteReset(flow, await asked(flow, () => calendar.changePlan(call)));
 }
 

@@ -1,3 +1,4 @@
+import type { Period } from '../../src/contract/billing-activities.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import { type Conflict, subscriptionConflicts } from '../../src/contract/subscription.js';
 import type { ChangePlan, ChangeTerms, SetAmount, SkipPeriod } from '../../src/contract/subscription-commands.js';
@@ -17,12 +18,14 @@ import { isBilledBeforeReset } from './is-started.js';
 import { giveAmount } from './open-bill.js';
 import { presentAnswer } from './show.js';
 import { type Billing, type CommandAnswer, type OpenPeriod, type Refusal, scheduleOf } from './state.js';
+import { tellOf } from './tell.js';
 
 /** What is already due is billed under the terms at which it came due, however late that is. */
 export async function changePlan(flow: Billing, request: ChangePlan, acceptedAt?: number): Promise<CommandAnswer> {
   if (flow.cancelAtPeriodEnd === true) return { refusal: 'it is cancelled at the end of the present period' };
-  const { plan, first, afterReset } = await changedPlan(flow, request, acceptedAt);
+  const { plan, first, afterReset, madeByReset } = await changedPlan(flow, request, acceptedAt);
   if (first === undefined) return { refusal: 'no period is left to change: the plan ends before the next one' };
+  if (madeByReset === true && first.period > flow.next && !isFromNamedPeriod(request)) return pauseInDoubt(flow, first);
   // Given again by a reset, it holds from the period that it named: what was due by then has the amount of then.
   const from = afterReset === true ? 1 : first.period;
   const faults = amountFaults(scheduleOf(flow), request, first, from);
@@ -36,6 +39,24 @@ export async function changePlan(flow: Billing, request: ChangePlan, acceptedAt?
   // What was closed before a reset keeps its amount, and the plan may not know its days any more.
   const period = Math.max(asked, flow.next);
   return { ...presentAnswer(flow), appliesFrom: { period, date: startOf(plan, period) } };
+}
+
+function isFromNamedPeriod({ interval, billAt, amount, fromPeriod }: ChangePlan): boolean {
+  return (interval ?? billAt) === undefined && (amount === undefined || fromPeriod !== undefined);
+}
+
+/** Applied a period late, a yearly price would be charged twice in two weeks. */
+function pauseInDoubt(flow: Billing, { period }: Period): Refusal {
+  const why =
+    'after a reset nobody knows from which period on a changePlan was to hold: look at its payments, resume it, and ' +
+    'give the change again, with another commandId, before the next bill';
+  const since = Date.now();
+  const isPaused = flow.paused !== undefined;
+  // A pause with an end would bill again by itself.
+  const { until: _until, ...paused } = flow.paused ?? { since };
+  flow.paused = { ...paused, doubt: { since, why } };
+  if (!isPaused) tellOf(flow, 'subscription.paused', `changePlan before ${period}`);
+  return { refusal: `it is paused: ${why}` };
 }
 
 /** A period that is due is billed, whatever is asked. */

@@ -23,7 +23,8 @@ export async function classifyAttempt(
   const { state, step } = await classified(flow, open, result);
   open.state = state;
   open.step = step;
-  if (state.hold === 'card' && open.triedWith !== undefined) noteHardDecline(flow, open.triedWith);
+  if (state.hold === 'card' && open.triedWith !== undefined && !isJoined(attempted))
+    noteHardDecline(flow, open.triedWith);
   open.last = {
     status: result.status,
     reference: paymentOf(flow, open, attempted),
@@ -86,6 +87,11 @@ function resultOf(attempted: Attempted): AttemptResult {
 /** A brake has stopped it. */
 export function isUntried(attempted: Attempted): attempted is { outcome: NotExecuted } {
   return 'outcome' in attempted && attempted.outcome.status === 'notExecuted' && attempted.outcome.braked === true;
+}
+
+/** An earlier run has started it: its card may be another than the present one, which is not to be called declined. */
+export function isJoined(attempted: Attempted): boolean {
+  return 'joined' in attempted && attempted.joined === true;
 }
 
 function tell(flow: Billing, open: OpenPeriod, attempted: Attempted): void {

@@ -6,7 +6,15 @@ import { showMoney } from '../../src/domain/money.js';
 import { attemptToBill } from './attempt-to-bill.js';
 import { daysOf, noteUnbilled, triedOf } from './bills.js';
 import { isOverdue } from './calendar.js';
-import { classifyAttempt, endDoubt, isOtherCard, isUntried, keepToLimit, noteDecline } from './classify-attempt.js';
+import {
+  classifyAttempt,
+  endDoubt,
+  isJoined,
+  isOtherCard,
+  isUntried,
+  keepToLimit,
+  noteDecline,
+} from './classify-attempt.js';
 import { isStarted } from './is-started.js';
 import { movesFor } from './move-on.js';
 import { doubtOf, show } from './show.js';
@@ -127,6 +135,9 @@ export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   // The pause is counted already up to now.
   if (flow.paused !== undefined) flow.paused.countedUntil = Date.now();
   await classifyAttempt(flow, open, attempted, isOtherCard(flow.card.token, token));
+  // The next one may have been started too, with a card that was changed meanwhile: nothing waits for what is known.
+  const waits = open.step.do === 'retry' || open.step.do === 'wait';
+  if (isJoined(attempted) && waits && (await isStarted(flow))) open.step = { do: 'attempt' };
 }
 
 export function closeBill(flow: Billing, open: OpenPeriod): void {

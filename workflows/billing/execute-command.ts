@@ -69,6 +69,9 @@ async function executeCommand(
     case 'pause':
       return pause(flow, command.commandId, command.request, acceptedAt(command));
     case 'resume':
+      // A reset gives it again together with what is in doubt: nobody has decided about that yet.
+      if ((command.at ?? 0) <= (flow.paused?.doubt?.since ?? -1))
+        return { refusal: 'it is paused in a doubt that came later' };
       return await resume(flow, command.commandId, command.request, acceptedAt(command));
     case 'changeCard':
       return await changeCard(flow, command.request);

@@ -40,8 +40,9 @@ export function shownByNextRun(flow: Billing) {
   return attributesOf({ ...visible(flow), ...waiting }, { dueAt: upcoming.dueAt });
 }
 
-/** What only a person can decide about the open bill. */
-export function doubtOf({ open }: Billing): string | undefined {
+/** What only a person can decide, most often about the open bill. */
+export function doubtOf({ open, paused }: Billing): string | undefined {
+  if (paused?.doubt !== undefined) return paused.doubt.why;
   if (open?.step.do === 'retry') return faultyFor(open.state);
   if (open === undefined || !(open.step.do === 'block' || open.step.do === 'wait')) return undefined;
   if (open.step.do === 'wait' && open.step.for === 'card') return undefined;

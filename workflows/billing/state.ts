@@ -67,9 +67,9 @@ export interface OpenPeriod {
 
 /**
  * How an attempt ended. `lost`: its flow was terminated, or another one has used its reference, and it is unknown whether
- * money moved.
+ * money moved. `joined`: an earlier run has started it, maybe with another card and amount.
  */
-export type Attempted = { outcome: FinalStepOutcome } | { refused: string } | { lost: string };
+export type Attempted = { outcome: FinalStepOutcome; joined?: true } | { refused: string } | { lost: string };
 
 /** Terms that commands have changed. */
 type Terms = Pick<ChangeTerms, 'dunning' | 'missedPeriods' | 'statementSoftDescriptor' | 'notices' | 'metadata'>;
@@ -135,9 +135,15 @@ export interface Carried {
   /** `drop`: the bill that was open is given up as soon as no payment of it is under way. */
   /**
    * Epoch ms; `countedUntil`: `heldMs` contains the pause up to then, because a payment was under way; `until`: it
-   * resumes by itself then.
+   * resumes by itself then; `doubt`: what a person has to decide before it is resumed, and since when.
    */
-  paused?: { since: number; drop?: true; countedUntil?: number; until?: number };
+  paused?: {
+    since: number;
+    drop?: true;
+    countedUntil?: number;
+    until?: number;
+    doubt?: { since: number; why: string };
+  };
   /** The policy for what came due during a pause, used once. */
   resumeWith?: MissedPeriods;
   /** Epoch ms: when that pause ended. */

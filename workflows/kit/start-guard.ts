@@ -21,8 +21,7 @@ import { readableOrRetry } from './decoded-or-retry.js';
  * run count too, because they remember no more than it did.
  */
 export function inResetRun(): boolean {
-  const { runId, originalExecutionRunId } = workflowInfo();
-  return runId !== originalExecutionRunId || continuesResetRun();
+  return isMadeByReset() || continuesResetRun();
 }
 
 /**
@@ -33,6 +32,12 @@ export function decidesAfterReset(): boolean {
   // A run that no reset made never asks for the patch, so that its copied history has "no". What a reset run has decided
   // stays "yes" in the run of a further reset, which copies the marker.
   return inResetRun() && (continuesResetRun() || patched(PATCHES.afterReset));
+}
+
+/** True if a reset has made this very run, which is given commands again. To be used only as {@link inResetRun} is. */
+export function isMadeByReset(): boolean {
+  const { runId, originalExecutionRunId } = workflowInfo();
+  return runId !== originalExecutionRunId;
 }
 
 function continuesResetRun(): boolean {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { anotherCard, declinedFor } from '../../support/subscriptions.js';
+import { firstRunOf, resetToFirstTask } from '../../support/resets.js';
 import { braking } from './braking.js';
 import { failsWith, HOUR, OPERATOR, sharedTime } from './context.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
@@ -94,4 +95,20 @@ describe('a card that was declined for good is not tried again by giving it afte
     await flow.command('changeCard', { token });
     expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 3 });
   });
+});
+
+test('a card is not called declined for what another one was before a reset', async () => {
+  const { flow, input, reach, tried } = await begin({ '1.1': declinedFor('lost_stolen_card') });
+  await reach(1);
+  const token = await anotherCard(time, input.customerId);
+  expect(await flow.command('changeCard', { token })).toMatchObject({ card: { token } });
+  await reach(2);
+  const billed = ['1.1 day 0 Failed 6000 EUR', '1.2 day 1 Succeed 6000 EUR'];
+  expect(await tried()).toEqual(billed);
+  await resetToFirstTask(time.client, flow.workflowId, [], await firstRunOf(time.client, flow.workflowId));
+  await time.passUntil((await time.now()) + HOUR);
+  expect(await flow.status()).toMatchObject({ status: 'active', subscription: { billedPeriods: 1, card: { token } } });
+  expect(await flow.command('changeCard', { token })).toMatchObject({ card: { token } });
+  expect(await tried()).toEqual(billed);
+  await flow.command('cancel', { when: 'now' });
 });

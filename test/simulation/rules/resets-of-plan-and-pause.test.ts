@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { SubscriptionInput } from '../../../src/contract/subscription.js';
 import { inRome, later } from '../../support/subscriptions.js';
 import { resetToFirstTask } from '../../support/resets.js';
-import { HOUR, sharedTime } from './context.js';
+import { failsWith, HOUR, sharedTime } from './context.js';
 import { beginWeekly } from './weekly.js';
 
 const time = sharedTime({ billing: true });
@@ -43,3 +43,71 @@ test.each([[0], [1]])(
     await flow.command('cancel', { when: 'now' });
   },
 );
+
+test.each([
+  ['another interval', { interval: { every: 1, unit: 'year' }, amount: 9_000 }],
+  ['another hour', { billAt: '16:00', amount: 9_000 }],
+  ['an amount', { amount: 9_000 }],
+])(
+  '%s that a reset gives again, once the period is due that it may have been for, waits for a person',
+  async (_what, change) => {
+    const { flow, reach, reset, tried, dayOf } = await weekly();
+    await reach(0, 8);
+    expect(await flow.command('changePlan', change)).toMatchObject({ appliesFrom: { period: 1 } });
+    await flow.command('pause');
+    await flow.command('resume');
+    await reach(2);
+    const billed = ['1.1 day 0 Succeed 9000 EUR'];
+    expect(await tried()).toEqual(billed);
+    await reset(0);
+    const waits = {
+      status: 'paused',
+      needsOperator: true,
+      operatorReason: expect.stringContaining('from which period'),
+    };
+    expect(await flow.status()).toMatchObject(waits);
+    await reach(20);
+    expect(await tried()).toEqual(billed);
+    // Nothing bills by itself in the end.
+    await expect(flow.command('pause', { until: dayOf(22) })).rejects.toMatchObject(
+      failsWith('StateConflict', 'paused already'),
+    );
+    await reach(23);
+    expect(await flow.status()).toMatchObject(waits);
+    expect(await flow.command('resume', { missedPeriods: 'skip' })).toMatchObject({ status: 'active' });
+    await reach(24);
+    expect(await tried()).toEqual(billed);
+    expect(await flow.status()).toMatchObject({
+      needsOperator: false,
+      subscription: { billedPeriods: 1, missedPeriods: 3 },
+    });
+    // Of this one it is known from when it holds.
+    expect(await flow.command('changePlan', change)).toMatchObject({ appliesFrom: { period: 5 } });
+    await flow.command('cancel', { when: 'now' });
+  },
+);
+
+test('a yearly price that was charged before a reset is not charged again a week later', async () => {
+  const { flow, reach, reset, tried } = await weekly();
+  await reach(1);
+  await flow.command('changePlan', { interval: { every: 1, unit: 'year' }, amount: 9_000 });
+  await reach(9);
+  const billed = ['1.1 day 0 Succeed 6000 EUR', '2.1 day 7 Succeed 9000 EUR'];
+  expect(await tried()).toEqual(billed);
+  await reset(1);
+  await reach(15);
+  expect(await tried()).toEqual(billed);
+  expect(await flow.status()).toMatchObject({ status: 'paused', needsOperator: true });
+  await flow.command('cancel', { when: 'now' });
+});
+
+test('an amount that a reset gives again names its period, and holds from there', async () => {
+  const { flow, reach, reset, tried } = await weekly();
+  await reach(-1);
+  await flow.command('changePlan', { amount: 9_000, fromPeriod: 2 });
+  await reach(2);
+  await reset(0);
+  await reach(8);
+  expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '2.1 day 7 Succeed 9000 EUR']);
+  await flow.command('cancel', { when: 'now' });
+});
