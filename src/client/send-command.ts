@@ -141,11 +141,16 @@ async function creatorOf(
   const id = uuidSchema.safeParse(payment);
   if (!id.success) throw new HoldfastError('InvalidInput', `payment: "${payment}" is not a payment id`);
   const until = Date.now() + (currency === undefined ? LIST_LAG_MS : 0);
+  // The service shows ids in small letters, and takes them in capitals as well.
+  const ids = new Set([id.data, id.data.toLowerCase()]);
   for (;;) {
-    const found = await deadlines.within(Date.now() + DESCRIBE_MS, () =>
-      findFlowOfPayment(client, id.data.toLowerCase(), /^payment-/),
-    );
-    if (found !== undefined || Date.now() >= until) return found;
+    for (const either of ids) {
+      const found = await deadlines.within(Date.now() + DESCRIBE_MS, () =>
+        findFlowOfPayment(client, either, /^payment-/),
+      );
+      if (found !== undefined) return found;
+    }
+    if (Date.now() >= until) return undefined;
     await sleep(TRY_AGAIN_MS);
   }
 }

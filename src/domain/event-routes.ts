@@ -211,13 +211,6 @@ export function classifyLateEvent(event: TransactionEvent, flow: EndedFlow): Lat
   return known.status === status && !isOtherSum(event, known) ? 'agrees' : 'contradicts';
 }
 
-/** Whether a flow's result names the transaction, whatever it says of it. */
-export function namesTransaction(result: unknown, transactionId: string): boolean {
-  const named: Named = new Map();
-  collect(result, named, 0);
-  return named.has(transactionId);
-}
-
 /** Operations that move the sum that a result has beside their transaction; a hold's may be that of several captures. */
 const WITH_SUM: ReadonlySet<string | undefined> = new Set(['charge', 'credit', 'refund']);
 

@@ -59,7 +59,9 @@ export function decidedOutcome(flow: FlowState, command: SettleCommand): FinalSt
 }
 
 function outcomeOf(flow: FlowState, { request }: SettleCommand): FinalStepOutcome {
-  const transactionId = request.transactionId ?? flow.transactionId;
+  // What an event has named is what the person was asked about.
+  const hinted = request.status === 'succeeded' ? flow.hintedTransactionId : undefined;
+  const transactionId = request.transactionId ?? flow.transactionId ?? hinted;
   const common = {
     ...base(flow),
     ...(transactionId !== undefined && { transactionId }),

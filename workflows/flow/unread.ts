@@ -1,5 +1,5 @@
 import type { FinalOutcome, TransactionEvent } from '../../src/contract/messages.js';
-import { classifyLateEvent, namesTransaction } from '../../src/domain/event-routes.js';
+import { classifyLateEvent } from '../../src/domain/event-routes.js';
 import { resourceOf } from '../../src/domain/settling.js';
 import { addLasting } from './new-state.js';
 import type { FlowState } from './state.js';
@@ -26,6 +26,7 @@ export function compareUnread(flow: FlowState, outcome: FinalOutcome): void {
     if (status === 'Failed' && (category === undefined || category === 'provider_network_error')) continue;
     const verdict = classifyLateEvent(event, { result: outcome });
     const isUnnamed = verdict === 'unknown' && status === 'Succeed' && movesMoney(event, outcome);
+    if (isUnnamed && transactionId !== undefined && names(outcome, transactionId)) continue;
     if (verdict === 'contradicts' || isUnnamed)
       addLasting(flow, `an event calls transaction ${transactionId ?? ''} ${status ?? ''}, and the outcome does not`);
   }
@@ -35,7 +36,12 @@ export function compareUnread(flow: FlowState, outcome: FinalOutcome): void {
 
 /** Captures by others that came while something else was under way, which ignored their events. */
 function unnamedCaptures({ toldCaptured = [], lasting = '' }: FlowState, outcome: FinalOutcome): string[] {
-  return toldCaptured.filter((id) => !namesTransaction(outcome, id) && !lasting.includes(id));
+  return toldCaptured.filter((id) => !names(outcome, id) && !lasting.includes(id));
+}
+
+/** Wherever it stands: of several captures by others the proof names all but one. */
+function names(outcome: FinalOutcome, transactionId: string): boolean {
+  return JSON.stringify(outcome).includes(transactionId);
 }
 
 /** The same for a flow that was refused, and so says that it moved no money. */

@@ -37,8 +37,8 @@ export async function sendVoid(flow: FlowState, hold: Hold, notLooked = false, u
         paymentId,
         operation: 'void',
         sequence: hold.sequences.void,
-        knownTransactionIds: [...hold.voids],
         besideOthers: true,
+        knownTransactionIds: [...hold.voids],
         postUntil: postUntil(flow.stepStartedAt, false),
         post: (activities, call) =>
           activities.createVoid({
@@ -65,8 +65,8 @@ export function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | un
     operation: 'capture',
     sequence: hold.sequences.capture,
     reconciliationId,
-    knownTransactionIds: [...hold.captures],
     besideOthers: true,
+    knownTransactionIds: [...hold.captures],
     unwanted: () => contradicted(flow) !== undefined,
     postUntil: postUntil(flow.stepStartedAt, false),
     post: (activities, call) =>

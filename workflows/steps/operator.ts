@@ -90,11 +90,13 @@ export function askOperator(flow: FlowState, why: string): void {
  * Why an operator's decision is refused, given what a read has just shown. A final answer of the service wins, a
  * transaction that exists can't be `notExecuted`, and a decision about one transaction decides no other: while a
  * pending operation is being voided it could mean either, and captured money would be recorded as reversed.
+ * @param doubted the answer that `record` is of waits for a read that confirms it
  */
 export function refusalOf(
   { beingVoided, kind }: FlowState,
   { request }: SettleCommand,
   record: TransactionRecord | undefined,
+  doubted = false,
 ): string | undefined {
   const { status, transactionId: named } = request;
   if (beingVoided !== undefined) {
@@ -107,6 +109,6 @@ export function refusalOf(
     return `the ${kind} that is followed is transaction ${record.transactionId}, not ${named}`;
   const said = `the payment service says ${record.status} for transaction ${record.transactionId}`;
   if (status === 'notExecuted') return said;
-  if (!isFinal(record)) return undefined;
+  if (!isFinal(record) || doubted) return undefined;
   return (record.status === 'Succeed') === (status === 'succeeded') ? undefined : said;
 }

@@ -179,9 +179,10 @@ async function handle(
   const next = fresh === undefined ? known : advanceKnown(known, { record: fresh, knownBy }, 'answer');
   if (message?.kind !== 'settle') return next;
 
-  const refusal = refusalOf(flow, message.command, next.record);
+  const doubted = isInDoubt(next.record, next.knownBy) && !progress.readBack;
+  const refusal = refusalOf(flow, message.command, next.record, doubted);
   if (refusal !== undefined) message.command.answer = { refusal };
-  else if (mismatchOf(flow, next.record) !== undefined || !isFinal(next.record))
+  else if (mismatchOf(flow, next.record) !== undefined || !isFinal(next.record) || doubted)
     return { ended: decidedOutcome(flow, message.command) };
   return next;
 }

@@ -104,8 +104,8 @@ export const SETTLING_FAULTS = [
     rule: 'settling',
     promise: 'A capture by somebody else that is told while the hold is at work is compared at its end.',
     file: 'workflows/flow/unread.ts',
-    from: '!namesTransaction(outcome, id) && !lasting.includes(id)',
-    to: 'namesTransaction(outcome, id) && !lasting.includes(id)',
+    from: '!names(outcome, id) && !lasting.includes(id)',
+    to: 'names(outcome, id) && !lasting.includes(id)',
     tests: ['test/simulation/rules/late-news-of-holds.test.ts'],
   },
   {

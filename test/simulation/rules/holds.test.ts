@@ -162,6 +162,20 @@ describe('captures that somebody else has made', () => {
     ]);
   });
 
+  test('are all known to the flow once it has counted them, whatever was told before', async () => {
+    const hold = await beginHeld(time, { amount: 20_000 });
+    const { paymentId } = await hold.status();
+    const unread = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+    for (const amount of [5_000, 5_500]) {
+      const transactionId = await captureElsewhere(hold, amount);
+      await hold.event({ eventType: 'payment.capture.create', transactionId, status: 'Succeed', amount });
+    }
+    await time.passUntil((await time.now()) + 60_000);
+    await time.sandbox.removeFault(unread.id);
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 10_500 });
+    expect(await hold.status()).toMatchObject({ needsOperator: false });
+  });
+
   test('that have failed are no answer to one of ours that is under way: it is captured once', async () => {
     const hold = await beginHeld(time, { amount: 20_000 });
     const { paymentId = '' } = await hold.status();

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { plant, signalEvent } from '../../time/checks.js';
-import { answers, HOUR, MINUTE, SECOND, sharedTime } from './context.js';
+import { answers, DAY, HOUR, MINUTE, OPERATOR, SECOND, sharedTime } from './context.js';
 
 const time = sharedTime();
 
@@ -38,6 +38,15 @@ describe('a reply that says that the provider has failed', () => {
     expect(await charge.outcome()).toMatchObject({ status: 'declined', confirmed: true, category: 'provider_error' });
   });
 
+  test.each(['declined', 'succeeded'] as const)('waits for no read where a person says %s', async (status) => {
+    await time.sandbox.addFault(answers(503, 'GET', '*/charges/*'));
+    const { charge } = await failed();
+    await time.passUntil(charge.startedAt + 10 * MINUTE);
+    const said = await time.holdfast.settleManually(charge.input.reference, { ...OPERATOR, status });
+    expect(said).toMatchObject({ status });
+    expect(await charge.outcome()).toMatchObject({ status, evidence: { knownBy: 'operator' } });
+  });
+
   test('counts as an unconfirmed decline where no read is answered for an hour', async () => {
     await time.sandbox.addFault(answers(503, 'GET', '*/charges/*'));
     const { charge } = await failed();
@@ -61,4 +70,19 @@ test('a signed event of another charge on the payment that comes while ours is s
     needsOperator: true,
     operatorReason: expect.stringContaining('second Succeed, and the outcome does not'),
   });
+});
+
+test('a person who settles what an event has named is not called again for it', async () => {
+  const input = await time.input();
+  await plant(time, input, { action: 'drop_reply', method: 'POST', path: '*/charges' });
+  await plant(time, input, { action: 'status', status: 503, method: 'GET', path: '*/charges*' });
+  const charge = await time.start(input);
+  await time.passUntil(charge.startedAt + MINUTE);
+  const { paymentId = '' } = await charge.status();
+  const [made] = await time.sandbox.ledger(input.reference);
+  await signalEvent(time, charge, { paymentId, transactionId: made?.transaction_id ?? '' });
+  await time.passUntil(charge.startedAt + DAY);
+  await time.holdfast.settleManually(input.reference, { ...OPERATOR, status: 'succeeded' });
+  expect(await charge.outcome()).toMatchObject({ status: 'succeeded', transactionId: made?.transaction_id });
+  expect(await charge.status()).toMatchObject({ needsOperator: false });
 });
