@@ -16,6 +16,7 @@ import { beginStep, resolveUnknown, execute } from './money-step.js';
 import { answerEarlyVoid, earlyVoid, notSentForVoid } from './early-void.js';
 import { isCancelled, isGoneForGood, wasReplaced } from './hold-steps.js';
 import { capturedElsewhere, withSentBefore } from './hold-ends.js';
+import { decideHold } from './inspect-hold.js';
 import { readPayment } from './read.js';
 import { askOperatorAfterADay, pollWait } from './operator.js';
 import { type Created, createPayment, attachPayment } from './payment-step.js';
@@ -157,11 +158,17 @@ async function provenGone(
     if (payment?.status === 'Captured' || payment?.status === 'Refunded') {
       const captured = await capturedElsewhere(flow, hold);
       if (captured !== undefined) return captured;
+      // Where no list is offered, only a person can say what was captured.
+      flow.settleable = hold.unlistedCapture === true;
+      flow.settlesAmount = flow.settleable;
     } else if (payment !== undefined && Date.now() >= hold.terms.heldUntil + EXPIRY_MARGIN_MS) {
       return await withSentBefore(flow, hold, ended);
     }
     const message = await nextMessageOrRun(flow, pollWait(flow, reading.reads), 'Until the old hold is shown as gone');
-    if (message?.kind === 'settle')
+    if (message?.kind === 'settle' && flow.settleable) {
+      const decided = await decideHold(flow, hold, message.command);
+      if (decided !== undefined) return decided;
+    } else if (message?.kind === 'settle')
       message.command.answer = { refusal: 'the hold is gone, and nothing else is under way' };
     else if (message?.kind === 'event') ignore(flow, 'changesNothingWhileReauthorizing');
     askOperatorAfterADay(flow, reading.begun);

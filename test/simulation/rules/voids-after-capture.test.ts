@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
+import { storedInSkippedTime } from '../../support/cards.js';
 import { CARDS } from '../../support/charges.js';
 import { authorizeInput, movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
@@ -227,4 +229,19 @@ describe('a void after a partial capture that has cancelled the capture', () => 
     await time.holdfast.retryNow(hold.reference);
     expect(await hold.outcome()).toMatchObject({ status: 'captured', released: { by: 'void' } });
   });
+});
+
+test('a hold that is released to be replaced, and was captured in part elsewhere, is settled by a person where no list is offered', async () => {
+  await provider('allowed');
+  const stored = await storedInSkippedTime(time);
+  const cardOnFile = { entryMode: 'cof_cardholder_initiated_transaction' } as const;
+  const hold = await beginHeld(time, { amount: 12_000, ...stored, cardOnFile });
+  const { paymentId = '' } = await hold.status();
+  const { data } = await time.provider.createCapture(paymentId, { amount: 5_000 }, { idempotencyKey: randomUUID() });
+  await time.sandbox.addFault(answers(404, 'GET', `/payments/${paymentId}/captures`));
+  await hold.command('reauthorize', { commandId: 'longer' });
+  await time.passUntil((await time.now()) + HOUR);
+  const said = { ...OPERATOR, status: 'succeeded', transactionId: data.id, amount: 5_000 } as const;
+  await time.holdfast.settleManually(hold.reference, said);
+  expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 5_000, transactionId: data.id });
 });
