@@ -271,4 +271,13 @@ export const ANSWER_FAULTS = [
     to: "status: status ?? 'Failed'",
     tests: ['test/simulation/rules/answers.test.ts', 'test/provider/answers.test.ts'],
   },
+  {
+    name: 'older-proof-left-by-an-attempt-without-the-key',
+    rule: 'money rule 5',
+    promise: 'An attempt that can not be decoded leaves no older proof behind.',
+    file: 'activities/build-activities.ts',
+    from: '  noteNothingSent();\n',
+    to: '',
+    tests: ['test/activities/earlier-attempts.test.ts'],
+  },
 ];

@@ -288,4 +288,13 @@ export const DETAIL_FAULTS = [
     to: 'return false;',
     tests: ['test/simulation/rules/operators-get-through.test.ts'],
   },
+  {
+    name: 'decision-under-a-name-of-every-object',
+    rule: 'money rule 9',
+    promise: 'A command id such as constructor wedges nothing.',
+    file: 'workflows/flow/approvals.ts',
+    from: 'Object.hasOwn(approvals, commandId) ? approvals[commandId] : undefined',
+    to: 'approvals[commandId]',
+    tests: ['test/simulation/rules/approvals.test.ts'],
+  },
 ];

@@ -7,6 +7,7 @@ import { HOLD_END_FAULTS } from './ends-of-holds.mjs';
 import { KEY_FAULTS } from './starts-and-keys.mjs';
 import { DETAIL_FAULTS } from './flow-details.mjs';
 import { FLOW_FAULTS } from './flows-and-evidence.mjs';
+import { LATE_BILL_FAULTS } from './late-bills.mjs';
 import { NOTIFICATION_FAULTS } from './notifications.mjs';
 import { PAYLOAD_FAULTS } from './payloads.mjs';
 import { RECONCILE_FAULTS } from './reconcile.mjs';
@@ -15,6 +16,7 @@ import { RESTORE_FAULTS } from './restores.mjs';
 import { SETTLING_FAULTS } from './settling.mjs';
 import { SLOW_UNIT_FAULTS } from './slow-units.mjs';
 import { SUM_FAULTS } from './sums.mjs';
+import { TOLD_IN_PASSING_FAULTS } from './told-in-passing.mjs';
 import { VOID_FAULTS } from './voids.mjs';
 import { WAITING_EVENT_FAULTS } from './waiting-events.mjs';
 import { WEBHOOK_FAULTS } from './webhook.mjs';
@@ -49,4 +51,6 @@ export const FAULTS = [
   ...WEBHOOK_FAULTS,
   ...SLOW_UNIT_FAULTS,
   ...WAITING_EVENT_FAULTS,
+  ...TOLD_IN_PASSING_FAULTS,
+  ...LATE_BILL_FAULTS,
 ];

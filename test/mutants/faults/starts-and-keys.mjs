@@ -255,4 +255,13 @@ export const KEY_FAULTS = [
     to: 'lists[kind] = records;',
     tests: ['test/activities/answers-in-parts.test.ts'],
   },
+  {
+    name: 'payment-in-capitals-is-another',
+    rule: 'money rule 3',
+    promise: 'A payment has one flow for its commands, whichever case its id is written in.',
+    file: 'src/client/send-command.ts',
+    from: 'paymentId: payment.toLowerCase()',
+    to: 'paymentId: payment',
+    tests: ['test/simulation/rules/refunds.test.ts'],
+  },
 ];

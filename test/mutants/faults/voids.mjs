@@ -280,4 +280,13 @@ export const VOID_FAULTS = [
     to: 'if (isShown) return',
     tests: ['test/simulation/rules/voids-after-capture.test.ts'],
   },
+  {
+    name: 'void-of-what-pends-by-the-workers-clock',
+    rule: 'money rule 4',
+    promise: 'A worker whose clock is minutes fast still voids what pends.',
+    file: 'workflows/steps/void-pending.ts',
+    from: 'call.postUntil + CLOCKS_DIFFER_MS',
+    to: 'call.postUntil',
+    tests: ['test/simulation/rules/voids-of-pending.test.ts'],
+  },
 ];
