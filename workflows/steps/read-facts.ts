@@ -1,4 +1,5 @@
 import { ActivityFailure, sleep } from '@temporalio/workflow';
+import type { TransactionEvent } from '../../src/contract/messages.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { MadeTransactions } from '../../src/contract/payment-actions.js';
 import {
@@ -13,6 +14,7 @@ import { nextMessage } from '../flow/inbox.js';
 import { type FlowState, noteDeclines, noteRequestId, type Refusal } from '../flow/state.js';
 import { isOfPayment } from '../flow/told.js';
 import { noteWanted } from '../kit/outbox.js';
+import { decidesAfterReset } from '../kit/start-guard.js';
 import { ignore } from '../kit/run.js';
 import { readAll } from '../policies.js';
 import { noteLimits } from './clear-outgoing.js';
@@ -86,11 +88,16 @@ export function countMade(flow: FlowState, creator: Creator, facts: ReadFacts): 
   const told = (creator.told ?? []).filter(({ agrees, seen, event }) => {
     return agrees !== true && seen !== true && event.status === 'Succeed';
   });
-  // Kept until it can be placed, and no less a signed word.
-  const kept = (flow.unplaced ?? []).map(({ event }) => event);
-  const unplaced = kept.filter((event) => event.trusted && event.status === 'Succeed' && isOfPayment(flow, event));
   const unlisted = withUnlisted(facts, made?.paymentId === flow.paymentId ? made : undefined, actions);
-  return withTold(unlisted, [...told.map(({ event }) => event), ...unplaced], actions);
+  return withTold(unlisted, [...told.map(({ event }) => event), ...unplacedOf(flow)], actions);
+}
+
+/** What is kept until it can be placed is a signed word as well. */
+function unplacedOf(flow: FlowState): TransactionEvent[] {
+  const kept = (flow.unplaced ?? []).map(({ event }) => event);
+  const moved = kept.filter((event) => event.trusted && event.status === 'Succeed' && isOfPayment(flow, event));
+  // After a reset it may be of the very command, which the engine gives again after it.
+  return moved.length > 0 && decidesAfterReset() ? [] : moved;
 }
 
 async function tried<Answer>(flow: FlowState, call: () => Promise<Answer>): Promise<{ answer: Answer } | Unreadable> {

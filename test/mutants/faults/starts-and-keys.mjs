@@ -259,9 +259,9 @@ export const KEY_FAULTS = [
     name: 'payment-in-capitals-is-another',
     rule: 'money rule 3',
     promise: 'A payment has one flow for its commands, whichever case its id is written in.',
-    file: 'src/client/send-command.ts',
-    from: 'paymentId: payment.toLowerCase()',
-    to: 'paymentId: payment',
-    tests: ['test/simulation/rules/refunds.test.ts'],
+    file: 'src/contract/names.ts',
+    from: '`payment-actions-${paymentId.toLowerCase()}`',
+    to: '`payment-actions-${paymentId}`',
+    tests: ['test/contract/durable-surface.test.ts'],
   },
 ];

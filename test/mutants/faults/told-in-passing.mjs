@@ -41,7 +41,7 @@ export const TOLD_IN_PASSING_FAULTS = [
     rule: 'settling',
     promise: 'What a signed event tells counts against the sums before it can be placed.',
     file: 'workflows/steps/read-facts.ts',
-    from: '[...told.map(({ event }) => event), ...unplaced]',
+    from: '[...told.map(({ event }) => event), ...unplacedOf(flow)]',
     to: 'told.map(({ event }) => event)',
     tests: ['test/simulation/rules/late-news-of-the-creating-flow.test.ts'],
   },

@@ -53,14 +53,13 @@ describe('a refund that names a capture', () => {
   });
 });
 
-test('a payment that is named in capitals is the same one: a repeated refund of it is not sent again', async () => {
-  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
-  const { paymentId = '' } = await flow.outcome();
-  const part = { amount: 2_000, commandId: 'part' };
-  const { transactionId } = await time.holdfast.refund({ payment: flow.reference, ...part });
-  const again = { payment: paymentId.toUpperCase(), currency: 'USD' };
-  expect(await time.holdfast.refund({ payment: again, ...part })).toMatchObject({ transactionId });
-  expect(await ledgerRows(time, paymentId)).toEqual(['charge Succeed 6000 USD', 'refund Succeed 2000 USD']);
+test('a payment that is named in capitals is the same one: what is repeated of it is not sent again', async () => {
+  const paymentId = await heldElsewhere(time, 20_000);
+  const part = { amount: 9_000, commandId: 'part' };
+  const capture = async (payment: string) =>
+    (await time.holdfast.capture({ payment, currency: 'USD' }, part)).transactionId;
+  expect(await capture(paymentId.toUpperCase())).toBe(await capture(paymentId));
+  expect(await ledgerRows(time, paymentId)).toEqual(CAPTURED.slice(0, 2));
 });
 
 test('a refund that waits behind another is not said to pend, nor to be that one', async () => {
