@@ -92,8 +92,10 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
 
 /** @throws Error if nothing names a currency, so that the event is sent again and logged each time */
 async function passOnDispute(client: Client, { madeBy, hash, ...payment }: DisputedPayment): Promise<void> {
-  const flows = [madeBy, paymentActionsWorkflowId(payment.paymentId)];
-  const currency = (await currencyOf(client, flows)) ?? payment.currency;
+  const commands = paymentActionsWorkflowId(payment.paymentId);
+  const known = await currencyOf(client, madeBy === undefined ? [commands] : [madeBy, commands]);
+  if (known === undefined && madeBy === undefined) return;
+  const currency = known ?? payment.currency;
   if (currency === undefined)
     throw new Error(`neither the event of a dispute nor a flow of ${payment.paymentId} names a currency`);
   await tellOfDispute(client, { ...payment, currency }, 'event', hash);

@@ -44,8 +44,8 @@ export interface DisputedPayment {
   businessUnit: string;
   /** As the event says; that of the payment's flow goes before it. */
   currency?: string;
-  /** Workflow id of that flow, and its reference. */
-  madeBy: string;
+  /** Workflow id of that flow, and its reference; undefined if no flow is known that has made it. */
+  madeBy?: string;
   paymentReference?: string;
   /** Of the event. */
   hash: string;
@@ -63,7 +63,10 @@ export interface EventSink extends EventPort {
    * was.
    */
   park(input: ParkedEventInput): Promise<'parked' | 'known'>;
-  /** Has the flow of the payment's commands look into a chargeback, and starts it if none is open. */
+  /**
+   * Has the flow of the payment's commands look into a chargeback, and starts it if none is open. Of a payment that no flow
+   * is known to have made nothing is kept, unless there have been commands to it.
+   */
   disputed(payment: DisputedPayment): Promise<void>;
 }
 

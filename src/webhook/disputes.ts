@@ -5,7 +5,7 @@ import type { FindOwner } from './route.js';
 
 /**
  * Has the flow of the payment's commands look into a chargeback, whether or not the flow that made the payment has
- * ended. Of a payment that none of our flows has made nothing is kept.
+ * ended, or is still kept.
  * Rejects when Temporal or the service did not answer: the event is sent again.
  */
 export async function passOnDispute(sink: EventSink, findOwner: FindOwner, event: TransactionEvent): Promise<void> {
@@ -13,9 +13,13 @@ export async function passOnDispute(sink: EventSink, findOwner: FindOwner, event
   const owner = await findOwner(event, true);
   if (owner === undefined) throw new Error('the service has no such payment');
   const madeBy = owner === 'foreign' ? await sink.flowOfPayment(paymentId) : owner.workflowId;
-  if (madeBy === undefined) return;
-  const paymentReference = referenceOfWorkflowId(madeBy);
-  const reference = paymentReference === undefined ? {} : { paymentReference };
-  const named = currency === undefined ? {} : { currency };
-  await sink.disputed({ paymentId, businessUnit, ...named, madeBy, ...reference, hash });
+  const paymentReference = madeBy === undefined ? undefined : referenceOfWorkflowId(madeBy);
+  await sink.disputed({
+    paymentId,
+    businessUnit,
+    ...(currency !== undefined && { currency }),
+    ...(madeBy !== undefined && { madeBy }),
+    ...(paymentReference !== undefined && { paymentReference }),
+    hash,
+  });
 }

@@ -49,10 +49,11 @@ test.each([{}, { is_chargedback: false, is_disputed: 'true' }])('an event that s
   expect(harness.sink.disputes).toEqual([]);
 });
 
-test('of a payment that none of our flows has made nothing is kept', async () => {
+test('of a payment that no flow is known to have made it is passed on as such: there may have been commands to it', async () => {
   harness.setDetails(() => Promise.resolve({}));
   expect(await send({ is_chargedback: true })).toBe(200);
-  expect(harness.sink.disputes).toEqual([]);
+  expect(harness.sink.disputes).toMatchObject([{ paymentId: chargeBody().payment_id }]);
+  expect(harness.sink.disputes[0]).not.toHaveProperty('madeBy');
 });
 
 test('while the service does not say whose payment it is, or Temporal does not take it, it is sent again', async () => {

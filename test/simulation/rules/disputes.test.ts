@@ -117,6 +117,21 @@ test('an event that says nothing of a dispute opens no flow, and one that the se
   expect(takenOf(told, actions)).toEqual([]);
 });
 
+test("of a payment whose flow is not known any more it is told to the one of its commands, and of nobody's nothing is kept", async () => {
+  const { actions, paymentId, transactionId, reference } = await charged();
+  await beginActions(time, { paymentId, currency: 'USD', paymentReference: reference });
+  await time.sandbox.addFault({ action: 'lose_event', path: 'payment.payment.update', reconciliation_id: reference });
+  await time.sandbox.dispute(transactionId);
+  const sink = createEventSink(time.client);
+  const payment = { businessUnit: 'default', currency: 'USD', hash: 'of-nobody' };
+  await sink.disputed({ ...payment, paymentId });
+  await pass(MINUTE);
+  expect(await statusOf(actions)).toMatchObject({ disputed: { knownBy: 'event' } });
+  const others = randomUUID();
+  await sink.disputed({ ...payment, paymentId: others });
+  await expect(statusOf(paymentActionsWorkflowId(others))).rejects.toThrow('No flow');
+});
+
 test('an event that is replayed keeps refunds from being sent for an hour, and no longer', async () => {
   const { actions, paymentId, reference } = await charged();
   const replay = async () => await tellOfDispute(time.client, paymentOf(paymentId, reference), 'event', 'captured');
