@@ -59,9 +59,7 @@ export function decidedOutcome(flow: FlowState, command: SettleCommand): FinalSt
 }
 
 function outcomeOf(flow: FlowState, { request }: SettleCommand): FinalStepOutcome {
-  // What an event has named is what the person was asked about.
-  const hinted = request.status === 'succeeded' ? flow.hintedTransactionId : undefined;
-  const transactionId = request.transactionId ?? flow.transactionId ?? hinted;
+  const transactionId = request.transactionId ?? flow.transactionId ?? askedAbout(flow, request.status);
   const common = {
     ...base(flow),
     ...(transactionId !== undefined && { transactionId }),
@@ -72,6 +70,17 @@ function outcomeOf(flow: FlowState, { request }: SettleCommand): FinalStepOutcom
   const category = request.category ?? 'unknown';
   const retryable = retryableOf(flow, { category, confirmed: true });
   return { ...common, status: 'declined', category, retryable, confirmed: true };
+}
+
+const MADE_FOR: readonly FlowState['kind'][] = ['authorization', 'charge', 'credit'];
+
+/** What an event has named, and the person was asked about. Others may capture, void and refund a payment as well. */
+function askedAbout(
+  { kind, hintedTransactionId: hinted, needsOperator = '' }: FlowState,
+  status: SettleCommand['request']['status'],
+): string | undefined {
+  if (status !== 'succeeded' || hinted === undefined || !MADE_FOR.includes(kind)) return undefined;
+  return needsOperator.includes(hinted) ? hinted : undefined;
 }
 
 /** How it may be retried, by what is known of its business unit. */

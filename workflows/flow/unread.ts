@@ -26,7 +26,8 @@ export function compareUnread(flow: FlowState, outcome: FinalOutcome): void {
     if (status === 'Failed' && (category === undefined || category === 'provider_network_error')) continue;
     const verdict = classifyLateEvent(event, { result: outcome });
     const isUnnamed = verdict === 'unknown' && status === 'Succeed' && movesMoney(event, outcome);
-    if (isUnnamed && transactionId !== undefined && names(outcome, transactionId)) continue;
+    const isSuccess = outcome.status === 'captured' || outcome.status === 'succeeded';
+    if (isUnnamed && isSuccess && transactionId !== undefined && names(outcome, transactionId)) continue;
     if (verdict === 'contradicts' || isUnnamed)
       addLasting(flow, `an event calls transaction ${transactionId ?? ''} ${status ?? ''}, and the outcome does not`);
   }
@@ -39,9 +40,12 @@ function unnamedCaptures({ toldCaptured = [], lasting = '' }: FlowState, outcome
   return toldCaptured.filter((id) => !names(outcome, id) && !lasting.includes(id));
 }
 
-/** Wherever it stands: of several captures by others the proof names all but one. */
+/** Wherever the service has named it: of several captures by others the proof has all but one. A person's words name nothing. */
 function names(outcome: FinalOutcome, transactionId: string): boolean {
-  return JSON.stringify(outcome).includes(transactionId);
+  const told = JSON.stringify(outcome, (name, value: unknown) =>
+    name === 'operator' || name === 'reason' ? undefined : value,
+  );
+  return told.includes(transactionId);
 }
 
 /** The same for a flow that was refused, and so says that it moved no money. */

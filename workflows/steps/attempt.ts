@@ -219,9 +219,11 @@ async function readBeforeSending<Answer>(
   for (let reads = 0; find !== undefined && Date.now() < step.postUntil; reads += 1) {
     const result = await find();
     if ('found' in result) {
-      if (result.found !== undefined) return { answer: result.found, knownBy: 'poll' };
-      break;
+      if (result.found === undefined || step.mayBeOfOthers?.(result.found) === true) break;
+      return { answer: result.found, knownBy: 'poll' };
     }
+    // Beside those of others the answer to the same key alone tells which one is ours.
+    if (result.ambiguous === true && step.mayBeOfOthers !== undefined) break;
     offered = result.refusal?.notOffered !== true;
     if (!offered) break;
     if (reads === ASK_OPERATOR_AFTER_READS) {

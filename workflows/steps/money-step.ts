@@ -221,7 +221,7 @@ async function findTransaction(
     enter(flow, { needsOperator: why });
     publish(flow);
   }
-  return { unreadable: why };
+  return { unreadable: why, ambiguous: true };
 }
 
 /**

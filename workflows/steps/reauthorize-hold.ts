@@ -154,6 +154,8 @@ async function provenGone(
   for (; ; reading.reads += 1) {
     const payment = await readPayment(flow);
     if (payment?.afterReset) hold.seenAfterReset = true;
+    flow.settleable = false;
+    flow.settlesAmount = false;
     if (payment?.status === 'Voided') return await withSentBefore(flow, hold, ended);
     if (payment?.status === 'Captured' || payment?.status === 'Refunded') {
       const captured = await capturedElsewhere(flow, hold);
@@ -167,7 +169,12 @@ async function provenGone(
     const message = await nextMessageOrRun(flow, pollWait(flow, reading.reads), 'Until the old hold is shown as gone');
     if (message?.kind === 'settle' && flow.settleable) {
       const decided = await decideHold(flow, hold, message.command);
-      if (decided !== undefined) return decided;
+      if (decided?.status === 'captured') return decided;
+      // Then it was our void that has ended it.
+      if (decided !== undefined) {
+        message.command.answer ??= { refusal: 'the hold is gone, as its void has said' };
+        return await withSentBefore(flow, hold, ended);
+      }
     } else if (message?.kind === 'settle')
       message.command.answer = { refusal: 'the hold is gone, and nothing else is under way' };
     else if (message?.kind === 'event') ignore(flow, 'changesNothingWhileReauthorizing');

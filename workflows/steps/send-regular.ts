@@ -174,7 +174,8 @@ async function lookOrWhyNot<Answer>(
 }
 
 /** What a read shows: the operation's result, nothing of ours, or nothing at all. */
-export type Found<Answer> = { found: Answer | undefined } | { unreadable: string; refusal?: ReadRefusal };
+export type Found<Answer> =
+  { found: Answer | undefined } | { unreadable: string; refusal?: ReadRefusal; ambiguous?: true };
 
 /** One operation under one key: how to send it, and how to read whether an earlier attempt was executed. */
 export interface Step<Answer> {

@@ -199,6 +199,21 @@ describe('captures that somebody else has made', () => {
     ]);
   });
 
+  test('that have failed are no answer either where the service says that ours is being processed', async () => {
+    const hold = await beginHeld(time, { amount: 20_000 });
+    const { paymentId = '' } = await hold.status();
+    const path = `/payments/${paymentId}/captures`;
+    await time.sandbox.addFault({ ...declined(path), times: 1 });
+    await captureElsewhere(hold, 7_000);
+    await time.sandbox.addFault({ action: 'garbage', method: 'POST', path, times: 1 });
+    await time.sandbox.addFault({ ...answers(409, 'POST', path), times: 1 });
+    const { answer } = await hold.command('capture', { commandId: 'one', amount: 7_000 });
+    await time.passUntil((await time.now()) + HOUR);
+    expect(await answer).toMatchObject({ status: 'succeeded', amount: 7_000 });
+    const captures = (await movements(time, hold.reference)).filter((row) => row.startsWith('capture Succeed'));
+    expect(captures).toEqual(['capture Succeed 7000 USD']);
+  });
+
   test('are seen when an event or a person makes the flow look: it ends captured, and takes nothing itself', async () => {
     const hold = await beginHeld(time);
     const transactionId = await captureElsewhere(hold, 6_000);
