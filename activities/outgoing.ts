@@ -6,8 +6,8 @@ import type { PaymentRecord } from '../src/contract/records.js';
 import { dayOf, overInWords, overPerCall } from '../src/domain/outgoing.js';
 import { type ActivityDeps, knownUnits, orNothing, readCall } from './read-call.js';
 
-/** Hex digits of the hash of a key or card: a day of 30,000 carries them from run to run, in 2 MiB at most. */
-const KEY_DIGITS = 15;
+/** Of a key or card: a day of 30,000 carries them from run to run, in 2 MiB at most. */
+const shortHash = (text: string): string => hashOf(text).slice(0, 15);
 
 /** Reports to a flow that what it sends to cards is limited: one of a unit without limits never asks, and pays nothing. */
 export function limitsOutgoingOf({ units }: ActivityDeps, businessUnit: string): Pick<PaymentRecord, 'limitsOutgoing'> {
@@ -33,7 +33,7 @@ export async function countOutgoing(deps: ActivityDeps, call: OutgoingCall): Pro
   // No limit counts what this is: the counter is spared.
   if (perDay === undefined && perCard === undefined) return { counted: true };
   const asked: CountOutgoing = {
-    key: hashOf(key).slice(0, KEY_DIGITS),
+    key: shortHash(key),
     amount,
     currency,
     ...(perCard !== undefined && { card: await cardOf(deps, call), perCard }),
@@ -53,7 +53,7 @@ export async function countOutgoing(deps: ActivityDeps, call: OutgoingCall): Pro
 /** Names the card by its fingerprint. Where the service shows none, its payment stands for it. */
 async function cardOf(deps: ActivityDeps, call: OutgoingCall): Promise<string> {
   const { businessUnit, paymentId, currency } = call;
-  const payment = hashOf(`payment ${paymentId}`).slice(0, KEY_DIGITS);
+  const payment = shortHash(`payment ${paymentId}`);
   if (deps.units?.get(businessUnit)?.onlyNamedReads === true) return payment;
   // A service that refuses its lists shows no card either.
   const made = await orNothing(
@@ -64,7 +64,7 @@ async function cardOf(deps: ActivityDeps, call: OutgoingCall): Promise<string> {
   );
   const fingerprint = made?.find(({ paymentMethod }) => paymentMethod?.fingerprint !== undefined)?.paymentMethod
     ?.fingerprint;
-  return fingerprint === undefined ? payment : hashOf(`card ${fingerprint}`).slice(0, KEY_DIGITS);
+  return fingerprint === undefined ? payment : shortHash(`card ${fingerprint}`);
 }
 
 function unitMissing(deps: ActivityDeps, businessUnit: string): ApplicationFailure {

@@ -72,9 +72,10 @@ function outcomeOf(flow: FlowState, { request }: SettleCommand): FinalStepOutcom
   return { ...common, status: 'declined', category, retryable, confirmed: true };
 }
 
-const MADE_FOR: readonly FlowState['kind'][] = ['authorization', 'charge', 'credit'];
+/** What the flow's own payment was created for: others may capture, void and refund it as well. */
+export const MADE_FOR: readonly FlowState['kind'][] = ['authorization', 'charge', 'credit'];
 
-/** What an event has named, and the person was asked about. Others may capture, void and refund a payment as well. */
+/** What an event has named, and the person was asked about. */
 function askedAbout(
   { kind, hintedTransactionId: hinted, needsOperator = '' }: FlowState,
   status: SettleCommand['request']['status'],

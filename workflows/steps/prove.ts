@@ -13,7 +13,7 @@ import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { showMoney } from '../../src/domain/money.js';
 import { classifyEvent } from '../../src/domain/settling.js';
 import { hasNews, nextMessageOrRun, waitOn } from '../flow/inbox.js';
-import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
+import { decidedOutcome, MADE_FOR, notExecuted } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
 import type { FlowState, StepKind } from '../flow/state.js';
 import { enter } from '../flow/explain.js';
@@ -129,8 +129,6 @@ function shownByEvent(flow: FlowState): TransactionRecord | undefined {
   const classified = classifyEvent(hintedBy, { ...flow, transactionId: hintedTransactionId });
   return classified.verdict === 'settles' ? classified.record : undefined;
 }
-
-const MADE_FOR: readonly StepKind[] = ['authorization', 'charge', 'credit'];
 
 /** What is not known, why only an operator can tell, and what to do. */
 function nothingTells(

@@ -52,7 +52,7 @@ export const TOLD_IN_PASSING_FAULTS = [
     file: 'workflows/steps/send-regular.ts',
     from: 'result.found === undefined || step.mayBeOfOthers?.(result.found) === true',
     to: 'result.found === undefined',
-    tests: ['test/simulation/rules/holds.test.ts'],
+    tests: ['test/simulation/rules/captures-by-others.test.ts'],
   },
   {
     name: 'void-of-what-pends-beside-a-capture-told-of',

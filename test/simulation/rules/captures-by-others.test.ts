@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { movements } from '../../support/payments.js';
+import { beginHeld, type VirtualFlow } from '../../support/virtual-flows.js';
+import { answers, declined, HOUR, sharedTime } from './context.js';
+
+const time = sharedTime();
+
+const HELD = 'authorization Succeed 6000 USD';
+
+async function captureElsewhere(hold: VirtualFlow<unknown>, amount: number): Promise<string> {
+  const { paymentId = '' } = await hold.status();
+  const key = randomUUID();
+  return (await time.provider.createCapture(paymentId, { amount }, { idempotencyKey: key })).data.id;
+}
+
+describe('captures that somebody else has made', () => {
+  test('are told as the sum of those which succeeded', async () => {
+    const hold = await beginHeld(time, { amount: 20_000 });
+    const { paymentId } = await hold.status();
+    await time.sandbox.addFault({ ...declined(`/payments/${paymentId}/captures`), times: 1 });
+    for (const amount of [6_000, 5_000, 5_500]) await captureElsewhere(hold, amount);
+    await time.holdfast.retryNow(hold.reference);
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 10_500, currency: 'USD' });
+    expect(await movements(time, hold.reference)).toEqual([
+      'authorization Succeed 20000 USD',
+      'capture Failed 6000 USD',
+      'capture Succeed 5000 USD',
+      'capture Succeed 5500 USD',
+    ]);
+  });
+
+  test('are all known to the flow once it has counted them, whatever was told before', async () => {
+    const hold = await beginHeld(time, { amount: 20_000 });
+    const { paymentId } = await hold.status();
+    const unread = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+    for (const amount of [5_000, 5_500]) {
+      const transactionId = await captureElsewhere(hold, amount);
+      await hold.event({ eventType: 'payment.capture.create', transactionId, status: 'Succeed', amount });
+    }
+    await time.passUntil((await time.now()) + 60_000);
+    await time.sandbox.removeFault(unread.id);
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 10_500 });
+    expect(await hold.status()).toMatchObject({ needsOperator: false });
+  });
+
+  test('that have failed are no answer to one of ours that is under way: it is captured once', async () => {
+    const hold = await beginHeld(time, { amount: 20_000 });
+    const { paymentId = '' } = await hold.status();
+    const path = `/payments/${paymentId}/captures`;
+    await time.sandbox.addFault({
+      action: 'result',
+      status: 'Failed',
+      category: 'payment_method_declined',
+      path,
+      times: 1,
+    });
+    await captureElsewhere(hold, 7_000);
+    await time.sandbox.addFault({ action: 'delay', delay_ms: 8_000, method: 'POST', path, times: 1 });
+    const { answer } = await hold.command('capture', { commandId: 'one', amount: 7_000 });
+    await time.passUntil((await time.now()) + 60_000);
+    expect(await answer).toMatchObject({ status: 'succeeded', amount: 7_000 });
+    expect(await movements(time, hold.reference)).toEqual([
+      'authorization Succeed 20000 USD',
+      'capture Failed 7000 USD',
+      'capture Succeed 7000 USD',
+    ]);
+  });
+
+  test('that have failed are no answer either where the service says that ours is being processed', async () => {
+    const hold = await beginHeld(time, { amount: 20_000 });
+    const { paymentId = '' } = await hold.status();
+    const path = `/payments/${paymentId}/captures`;
+    await time.sandbox.addFault({ ...declined(path), times: 1 });
+    await captureElsewhere(hold, 7_000);
+    await time.sandbox.addFault({ action: 'garbage', method: 'POST', path, times: 1 });
+    await time.sandbox.addFault({ ...answers(409, 'POST', path), times: 1 });
+    const { answer } = await hold.command('capture', { commandId: 'one', amount: 7_000 });
+    await time.passUntil((await time.now()) + HOUR);
+    expect(await answer).toMatchObject({ status: 'succeeded', amount: 7_000 });
+    const captures = (await movements(time, hold.reference)).filter((row) => row.startsWith('capture Succeed'));
+    expect(captures).toEqual(['capture Succeed 7000 USD']);
+  });
+
+  test('are seen when an event or a person makes the flow look: it ends captured, and takes nothing itself', async () => {
+    const hold = await beginHeld(time);
+    const transactionId = await captureElsewhere(hold, 6_000);
+    await hold.event({ eventType: 'payment.capture.create', transactionId, status: 'Succeed' });
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000, transactionId });
+    expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Succeed 6000 USD']);
+  });
+});
