@@ -93,6 +93,7 @@ function rowOf(transaction: Transaction, kind: TransactionKind, payment: Payment
     currency,
     reconciliationId,
     paymentId: payment.id,
+    paymentStatus: payment.status,
     transactionId: id,
     created: created !== undefined && Number.isFinite(at) ? at : undefined,
     settled: undefined,

@@ -157,3 +157,26 @@ describe('what is in flight, or may still be, is no difference', () => {
     expect(await found(rows, flows, more)).toEqual([]);
   });
 });
+
+describe('a payment that was voided although it was captured, at a service where that cancels the capture', () => {
+  const voided = { paymentStatus: 'Voided' };
+  const void1 = row({ kind: 'void', transactionId: 'void-1', amount: undefined, ...voided });
+  const captured = hold({ status: 'captured', transactionId: 'cap-1', capturedAmount: 1095 });
+  const rows = [auth(voided), capture('cap-1', 1095, voided), void1];
+
+  test('is money that a flow says is there, where nobody here has sent the void', async () => {
+    expect(await found(rows, [captured])).toEqual(['flowWithoutMoney cap-1']);
+    expect(await found([row(voided), void1], [flow()])).toEqual(['flowWithoutMoney tx-1']);
+  });
+
+  test('is none where a flow knows of the void, and where the service has the payment as captured', async () => {
+    expect(await found(rows, [captured, actions([action('void', 'void-1', 1095)])])).toEqual([]);
+    expect(
+      await found(
+        rows.map((one) => ({ ...one, paymentStatus: 'Captured' })),
+        [captured],
+      ),
+    ).toEqual([]);
+    expect(await found([row(voided), { ...void1, status: 'Failed' }], [flow()])).toEqual([]);
+  });
+});

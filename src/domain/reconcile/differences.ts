@@ -31,8 +31,9 @@ const UNDECIDED: ReadonlySet<string | undefined> = new Set(['started', 'underRev
  */
 export function differences(matched: Match, frame: Frame): Finding[] {
   const { found, unclear } = ofRows(matched, frame);
+  const strangers = voidsOfOthers(matched, frame);
   return [
-    ...matched.pairs.flatMap((pair) => ofPair(pair, matched, frame)),
+    ...matched.pairs.flatMap((pair) => ofPair(pair, matched, frame, strangers)),
     ...found,
     ...ofClaims(matched, unclear, frame),
   ];
@@ -49,13 +50,26 @@ export function toBeKnown(matched: Match): Map<string, string[]> {
   return asked;
 }
 
-function ofPair({ row, claim }: Pair, { flows }: Match, frame: Frame): Finding[] {
+/**
+ * Voids that no flow knows of, by payment: where a void cancels what is captured too, the service leaves the capture
+ * `Succeed` and shows the payment as `Voided`.
+ */
+function voidsOfOthers({ rows, flowsOf }: Match, frame: Frame): Map<string, Row> {
+  const isOfOthers = (row: Row): boolean =>
+    row.kind === 'void' && row.status === 'Succeed' && !isKnown(row, flowsOf(row), frame);
+  return new Map(rows.filter(isOfOthers).map((row) => [row.paymentId ?? 'none', row]));
+}
+
+function ofPair({ row, claim }: Pair, { flows }: Match, frame: Frame, strangers: Map<string, Row>): Finding[] {
   const flow = flows.get(claim.workflowId)?.flow;
   const make = (kind: FindingKind, explanation: string): Finding[] => [
     finding(kind, row.transactionId ?? claim.transactionId ?? nameOf(claim), explanation, frame, row, flow),
   ];
   const says = `${claim.workflowId} says that ${sayClaim(claim)} succeeded`;
   if (row.status === 'Failed') return make('flowWithoutMoney', `${says}, and ${who(frame)} has it as Failed.`);
+  const cancelling = row.paymentStatus === 'Voided' ? strangers.get(row.paymentId ?? 'none') : undefined;
+  if (cancelling !== undefined && (row.kind === 'capture' || row.kind === 'charge'))
+    return make('flowWithoutMoney', `${says}, and ${who(frame)} has its payment as Voided, by ${sayRow(cancelling)}.`);
   // A flow's clock stands still while it calls: the service's own time may be later.
   const known = Math.max(claim.known, claim.to);
   const isPending = row.status === 'Pending';

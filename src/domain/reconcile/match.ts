@@ -18,6 +18,8 @@ export interface Row {
   readonly currency: string | undefined;
   readonly reconciliationId: string | undefined;
   readonly paymentId: string | undefined;
+  /** Only the service says it, as in `Voided`. */
+  readonly paymentStatus?: string | undefined;
   readonly transactionId: string | undefined;
   readonly created: number | undefined;
   /** When the money was booked. */
