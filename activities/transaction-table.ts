@@ -33,6 +33,7 @@ export const TRANSACTIONS: TransactionTable<TransactionOperations> = {
   },
   Capture: {
     plural: 'Captures',
+    othersMakeIt: true,
     stoppedAs: ({ atDeadline }) => (atDeadline === true ? undefined : 'captures'),
     amountOf: ({ capture }) => capture.amount,
     post: (provider, call, options) =>
@@ -43,6 +44,7 @@ export const TRANSACTIONS: TransactionTable<TransactionOperations> = {
   },
   Void: {
     plural: 'Voids',
+    othersMakeIt: true,
     stoppedAs: ({ toReauthorize }) => (toReauthorize === true ? 'payments' : undefined),
     post: (provider, call, options) =>
       provider.createVoid(call.paymentId, { additionalDetails: call.additionalDetails }, options),
@@ -52,6 +54,7 @@ export const TRANSACTIONS: TransactionTable<TransactionOperations> = {
   },
   Refund: {
     plural: 'Refunds',
+    othersMakeIt: true,
     stoppedAs: () => 'refunds',
     amountOf: ({ refund }) => refund.amount,
     post: (provider, call, options) =>

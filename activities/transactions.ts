@@ -4,12 +4,14 @@ import type { TransactionActivities, TransactionOperation } from '../src/contrac
 import type {
   CreateTransactionCall,
   GetTransactionCall,
+  KeyedCall,
   ListTransactionsCall,
 } from '../src/contract/activity-calls.js';
 import type { Stoppable } from '../src/contract/brakes.js';
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import type { TransactionRecord } from '../src/contract/records.js';
-import { findOurs, type Search } from '../src/domain/ownership.js';
+import { findOurs, isNameless, type Search } from '../src/domain/ownership.js';
+import { hasFailed } from '../src/domain/settling.js';
 import {
   type CallOptions,
   type ProviderAnswer,
@@ -32,6 +34,8 @@ interface TransactionRow<Operation extends TransactionOperation = TransactionOpe
   getIsNamed?: true;
   /** Its record says whether a restore may have lost what was done: the flow believes it without another look otherwise. */
   tellsOfRestore?: true;
+  /** Others may make it on the payment of a flow as well. */
+  othersMakeIt?: true;
   /** What a brake must stop to stop the call; undefined: none stops it. */
   stoppedAs?(call: Operation['call']): Stoppable | undefined;
   /** The amount that the call names, for a service that may ignore it. */
@@ -101,7 +105,7 @@ async function sendTransaction(
       const ours = onlyMatch(await listTransactions(deps, row, call), call, inWords(row.plural));
       if (ours === undefined && shown === 'Pending') throw captured(call, shown);
       if (ours === undefined && call.unlessCancelled === true) await refuseIfCancelled(deps, call);
-      return ours;
+      return row.othersMakeIt === true && (await isOfOthers(deps, call, ours)) ? undefined : ours;
     },
   );
 }
@@ -155,6 +159,22 @@ function inWords(plural: string): string {
 async function paymentStatus(deps: ActivityDeps, call: CreateTransactionCall): Promise<string | undefined> {
   const { data } = await readCall(deps, call, (provider, options) => provider.getPayment(call.paymentId, options));
   return data.status;
+}
+
+/**
+ * True of a failure that echoes nothing, if the run before has sent nothing under this key, or nobody knows: the answer to
+ * the key, which is sent then, tells what became of ours.
+ */
+async function isOfOthers(
+  deps: ActivityDeps,
+  { key }: KeyedCall,
+  found: TransactionRecord | undefined,
+): Promise<boolean> {
+  if (found === undefined || !isNameless(found) || !hasFailed(found)) return false;
+  const { workflowId = '' } = activityInfo().workflowExecution ?? {};
+  const { firstSent, isKept } = await findSentBefore(deps);
+  if (firstSent[key.slice(workflowId.length + 1)] !== undefined) return false;
+  return isKept || (await mayBeLost(deps));
 }
 
 /** A reset gives no cancel again. What the run before has sent is followed, as it may have been executed. */

@@ -50,7 +50,7 @@ export function sumsOf(facts: PaymentFacts, actions: readonly ActionRecord[]): S
   ): number =>
     actions
       .filter((done) => done.action === action && counts(done))
-      .filter(({ outcome }) => !records.some(({ transactionId }) => transactionId === outcome.transactionId))
+      .filter((done) => !records.some((record) => isMadeBy(record, done)))
       .reduce((sum, { amount }) => sum + amount, 0);
 
   const captured = total(facts.captures, succeeded) + total(facts.charges, succeeded);
@@ -153,6 +153,11 @@ export function sumsOfCapture(
 
 function isRefundOf({ action, request }: ActionRecord, captureId: string): boolean {
   return action === 'refund' && request.includes(JSON.stringify(['captureId', captureId]));
+}
+
+/** A person may have settled it without its id: then its key tells. */
+function isMadeBy({ transactionId, holdfastKey }: TransactionRecord, { key, outcome }: ActionRecord): boolean {
+  return transactionId === outcome.transactionId || holdfastKey === key;
 }
 
 /** A command without a transaction id may be one that a list already shows. */

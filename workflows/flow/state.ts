@@ -98,10 +98,10 @@ export interface Hold {
   readonly voidsBefore: number;
   /** A capture whose failure the provider never confirmed: nothing captures again, not even the deadline. */
   unconfirmedCapture: string | undefined;
-  /**
-   * The service shows a capture, or an earlier run may have made one, and no list names it: an operator must decide.
-   */
+  /** The service shows a capture, or an earlier run may have made one, and no list names it: a person must decide. */
   unlistedCapture?: boolean;
+  /** Epoch ms since when the service lists no capture that has succeeded, and shows the payment as captured. */
+  noneListedSince?: number | undefined;
   /** A run made by a reset has read it. */
   seenAfterReset?: true;
   /** Set once such a run has found it, or the hold before it, ended. */

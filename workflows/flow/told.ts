@@ -27,7 +27,22 @@ export function noteCaptured(flow: FlowState, event: TransactionEvent): boolean 
   const { hold } = flow;
   if (contradicted(flow) !== transactionId && hold?.capturesBefore?.includes(transactionId) !== true) return false;
   noteContradiction(flow, 'capture', transactionId);
-  return flow.kind === 'capture';
+  return flow.kind === 'capture' || flow.kind === 'void';
+}
+
+/**
+ * Tells a person of a second hold, or a charge, on the payment that is held: nobody else would capture, void or refund it, and
+ * once the flow has ended such an event is parked.
+ */
+export function noteBesideHold(flow: FlowState, event: TransactionEvent): void {
+  const { trusted, status, transactionId } = event;
+  const resource = resourceOf(event.eventType);
+  if (flow.held === undefined || !isOfPayment(flow, event) || !trusted || status !== 'Succeed') return;
+  if (resource !== 'authorization' && resource !== 'charge') return;
+  const { transactionId: own } = flow.hold?.authorized ?? {};
+  if (own === undefined || transactionId === undefined || transactionId === own) return;
+  addLasting(flow, `an event calls ${resource} ${transactionId} Succeed, beside authorization ${own} of this flow`);
+  showLasting(flow);
 }
 
 /**

@@ -79,6 +79,9 @@ export function lapsedBy({ terms }: Hold): string {
   return `the provider held it until ${new Date(terms.heldUntil).toISOString()}`;
 }
 
+/** ms. A capture is listed by then; otherwise something else has made the payment captured, such as a charge by others. */
+const LISTS_LAG_MS = 15 * 60_000;
+
 /** Returns undefined while the captures can't be read, or none is listed yet. */
 export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Captured | undefined> {
   const captures = (await listed(flow, 'capture'))?.filter(({ status }) => status === 'Succeed');
@@ -86,6 +89,12 @@ export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Ca
   if (captures === undefined && isNotOffered(flow.refusedLists.capture)) {
     hold.unlistedCapture = true;
     askForCaptures(flow, 'the service shows the payment as captured and offers no list of captures');
+    return undefined;
+  }
+  if (captures !== undefined && first === undefined) hold.noneListedSince ??= Date.now();
+  if (Date.now() - (hold.noneListedSince ?? Date.now()) >= LISTS_LAG_MS) {
+    hold.unlistedCapture = true;
+    askForCaptures(flow, 'the service shows the payment as captured and lists no capture that has succeeded');
     return undefined;
   }
   if (captures === undefined || first === undefined) {

@@ -21,16 +21,16 @@ export type CaptureOf = Extract<MoneyCommand, { name: 'capture' }>;
  * it, so replays don't diverge
  */
 export async function sendVoid(flow: FlowState, hold: Hold, notLooked = false, unlessCaptured = false) {
-  const begin = (): object => {
+  const begin = (): { told?: string | undefined } => {
     beginStep(flow, 'void');
     flow.notLooked = notLooked;
     hold.sequences.void += 1;
     if (hold.mustVoid === 'reauthorize') hold.released = true;
     show(flow, hold);
-    return {};
+    return { told: contradicted(flow) };
   };
   const { paymentId = '' } = flow;
-  const ended = await resumable(flow, 'sendVoid', begin, () =>
+  const ended = await resumable(flow, 'sendVoid', begin, ({ told }) =>
     tryExecute(
       flow,
       moneyStep(flow, {
@@ -39,6 +39,8 @@ export async function sendVoid(flow: FlowState, hold: Hold, notLooked = false, u
         sequence: hold.sequences.void,
         besideOthers: true,
         knownTransactionIds: [...hold.voids],
+        // What is told after the look before the void: captured money must not be voided.
+        unwanted: () => contradicted(flow) !== told,
         postUntil: postUntil(flow.stepStartedAt, false),
         post: (activities, call) =>
           activities.createVoid({

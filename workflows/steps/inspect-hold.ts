@@ -186,6 +186,7 @@ async function readHold(flow: FlowState, hold: Hold): Promise<OneLook> {
   // The service shows no status at all, and won't show one on the next read.
   if (payment.status === 'unknown') return 'statusless';
   hold.unlistedCapture = false;
+  hold.noneListedSince = undefined;
   if (payment.status !== 'Voided') {
     hold.seenAt = begun;
     return 'held';

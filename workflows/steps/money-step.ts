@@ -5,6 +5,7 @@ import { WIRE_DETAILS } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { TransactionRecord } from '../../src/contract/records.js';
 import { findOurs, isForeign, isNameless } from '../../src/domain/ownership.js';
+import { CLOCKS_DIFFER_MS } from '../../src/domain/sent-before.js';
 import { kept, resumable } from '../flow/continue.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { notExecuted } from '../flow/outcomes.js';
@@ -177,9 +178,17 @@ export async function tryExecute(
   }
 }
 
+/** True if it was there before anything of the step can have been sent, and echoes nothing that says whose it is. */
+function isOlderThanStep({ stepStartedAt, mayBeLost }: FlowState, record: TransactionRecord): boolean {
+  const { details: { createdAt = '' } = {} } = record;
+  const isOlder = isNameless(record) && Date.parse(createdAt) < stepStartedAt - CLOCKS_DIFFER_MS;
+  // The run before a reset, or one that a restore has lost, may have made it.
+  return isOlder && mayBeLost !== true && !decidesAfterReset();
+}
+
 async function findTransaction(
   flow: FlowState,
-  { paymentId, reconciliationId, knownTransactionIds }: MoneyOperation,
+  { paymentId, reconciliationId, knownTransactionIds, besideOthers }: MoneyOperation,
   key: string,
 ): Promise<Found<TransactionRecord>> {
   flow.inLocalTry = false;
@@ -209,9 +218,11 @@ async function findTransaction(
   }
   noteListAnswer(flow, flow.kind);
   credentialsWork(flow);
-  const candidates = decodedOrRetry(records).filter(
-    ({ transactionId, holdfastKey }) => holdfastKey === key || !flow.otherTransactionIds.includes(transactionId),
-  );
+  const candidates = decodedOrRetry(records)
+    .filter(
+      ({ transactionId, holdfastKey }) => holdfastKey === key || !flow.otherTransactionIds.includes(transactionId),
+    )
+    .filter((record) => besideOthers !== true || !isOlderThanStep(flow, record));
   const search = findOurs(candidates, { key, reconciliationId });
   if (search.found !== undefined) return { found: search.found };
   const perhaps = search.ambiguous ?? flow.ambiguousIds;

@@ -118,7 +118,7 @@ async function follow(
     if (message === undefined && !next.end && next.by === 'repost' && repost !== undefined) {
       progress.reposts += 1;
       const again = await repost();
-      if (again !== undefined) settling.known = advanceKnown(known, again, 'answer');
+      if (again !== undefined) settling.known = afterRepost(known, again, progress);
       continue;
     }
     const after = await handle(flow, known, message, progress);
@@ -126,6 +126,15 @@ async function follow(
     settling.known = after;
     askOperatorAfterADay(flow, flow.stepStartedAt, settling.known.record);
   }
+}
+
+/** What the reply says is as much in doubt as the first one: no read before it has shown this attempt. */
+function afterRepost(known: Known, again: Known, progress: SettlingProgress): Known {
+  const next = advanceKnown(known, again, 'answer');
+  if (!isInDoubt(next.record, again.knownBy)) return next;
+  progress.readBack = false;
+  progress.polls = 0;
+  return { ...next, knownBy: again.knownBy };
 }
 
 /** Executes the void, then reads the pending operation at once. */

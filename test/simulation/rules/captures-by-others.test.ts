@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { movements } from '../../support/payments.js';
+import { resetToFirstTask } from '../../support/resets.js';
 import { beginHeld, type VirtualFlow } from '../../support/virtual-flows.js';
-import { answers, declined, HOUR, sharedTime } from './context.js';
+import { answers, declined, failsWith, HOUR, OPERATOR, sharedTime } from './context.js';
 
 const time = sharedTime();
 
@@ -82,11 +84,66 @@ describe('captures that somebody else has made', () => {
     expect(captures).toEqual(['capture Succeed 7000 USD']);
   });
 
+  test('that have failed long before are no answer where ours can only be looked for', async () => {
+    const hold = await beginHeld(time, { amount: 20_000 });
+    const { paymentId = '' } = await hold.status();
+    const path = `/payments/${paymentId}/captures`;
+    await time.sandbox.addFault({ ...declined(path), times: 1 });
+    await captureElsewhere(hold, 7_000);
+    await time.passUntil((await time.now()) + HOUR);
+    await time.sandbox.addFault({ action: 'garbage', method: 'POST', path, times: 1 });
+    await time.sandbox.addFault({ ...answers(409, 'POST', path), times: 5 });
+    const { answer } = await hold.command('capture', { commandId: 'one', amount: 7_000 });
+    await time.passUntil((await time.now()) + 3 * HOUR);
+    expect(await answer).toMatchObject({ status: 'notExecuted' });
+  });
+
+  test('that have failed are not adopted after a reset: the deadline captures', async () => {
+    const hold = await beginHeld(time, { onDeadline: 'capture', captureDeadline: '4 hours' });
+    const { paymentId } = await hold.status();
+    await time.sandbox.addFault({ ...declined(`/payments/${paymentId}/captures`), times: 1 });
+    await captureElsewhere(hold, 6_000);
+    await resetToFirstTask(time.client, hold.workflowId);
+    await time.passUntil(hold.startedAt + 5 * HOUR);
+    expect(await movements(time, hold.reference)).toEqual([
+      HELD,
+      'capture Failed 6000 USD',
+      'capture Succeed 6000 USD',
+    ]);
+  });
+
   test('are seen when an event or a person makes the flow look: it ends captured, and takes nothing itself', async () => {
     const hold = await beginHeld(time);
     const transactionId = await captureElsewhere(hold, 6_000);
     await hold.event({ eventType: 'payment.capture.create', transactionId, status: 'Succeed' });
     expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000, transactionId });
     expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Succeed 6000 USD']);
+  });
+});
+
+test('a payment that is captured by no capture that is listed waits for a person, whose word ends it', async () => {
+  const unit = async (profile: object) => await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile });
+  await unit({ second_charge: 'allowed' });
+  const hold = await beginHeld(time);
+  const { paymentId = '' } = await hold.status();
+  const { paymentMethod } = await time.input();
+  await time.provider.createCharge(paymentId, { paymentMethod }, { idempotencyKey: randomUUID() });
+  await unit({ second_charge: 'refused' });
+  const early = time.holdfast.settleManually(hold.reference, { ...OPERATOR, status: 'notExecuted' });
+  await expect(early).rejects.toThrow('the money is held');
+  await time.passUntil((await time.now()) + 120_000);
+  const { answer } = await hold.command('capture', { commandId: 'one' });
+  const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'nothing was sent'));
+  await time.passUntil((await time.now()) + HOUR);
+  await refused;
+  expect(await hold.status()).toMatchObject({
+    needsOperator: true,
+    operatorReason: expect.stringContaining('settleManually'),
+  });
+  await time.holdfast.settleManually(hold.reference, { ...OPERATOR, status: 'notExecuted' });
+  expect(await hold.outcome()).toMatchObject({
+    status: 'voided',
+    reason: 'elsewhere',
+    evidence: { knownBy: 'operator' },
   });
 });

@@ -151,6 +151,21 @@ describe('a signed event that calls a capture Succeed which was answered as decl
     expect(moved.filter((row) => row.startsWith('capture'))).toEqual(['capture Failed 6000 USD']);
   });
 
+  test('stops a void that has begun and could not be sent yet: captured money must not be voided', async () => {
+    const { hold, transactionId } = await declinedOnce({ captureDeadline: '8 hours' });
+    const { paymentId } = await hold.status();
+    const fault = await time.sandbox.addFault(answers(503, 'POST', `/payments/${paymentId}/voids`));
+    const { answer } = await hold.command('void', { commandId: 'off' });
+    await pass(MINUTE);
+    await hold.event({ ...SUCCEEDS, transactionId });
+    await pass(MINUTE);
+    await time.sandbox.removeFault(fault.id);
+    await pass(4 * HOUR);
+    expect(await answer).toMatchObject({ status: 'notExecuted' });
+    const moved = await movements(time, hold.reference);
+    expect(moved).toEqual(['authorization Succeed 6000 USD', 'capture Failed 6000 USD']);
+  });
+
   test('takes the answer of one that is under way, which may be the only evidence ever', async () => {
     const { hold, transactionId } = await declinedOnce();
     const { paymentId } = await hold.status();
@@ -219,6 +234,23 @@ describe('a signed event that calls a capture Succeed which was answered as decl
     expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: false });
     expect(await hold.ask('capture', { commandId: 'two' })).toMatchObject({ status: 'succeeded' });
   });
+});
+
+test('a signed event of another authorization or charge on the payment that is held calls a person, and stays after the end', async () => {
+  const hold = await beginHeld(time);
+  const { transactionId: own = '' } = await hold.status();
+  const event = { eventType: 'payment.authorization.update', status: 'Succeed', amount: 6_000 } as const;
+  await hold.event({ ...event, transactionId: own });
+  await hold.event({ ...event, transactionId: 'unsigned', trusted: false });
+  await pass(MINUTE);
+  expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: false });
+  await hold.event({ ...event, transactionId: 'second' });
+  await hold.event({ ...event, eventType: 'payment.charge.create', transactionId: 'charged' });
+  await hold.ask('capture', { commandId: 'one' });
+  expect(await hold.outcome()).toMatchObject({ status: 'captured' });
+  const { operatorReason = '' } = await hold.status();
+  expect(operatorReason).toContain(`authorization second Succeed, beside authorization ${own}`);
+  expect(operatorReason).toContain('charge charged Succeed');
 });
 
 test('a late event of the authorization before says nothing of the one that replaces it', async () => {

@@ -55,6 +55,23 @@ describe('a reply that says that the provider has failed', () => {
   });
 });
 
+test('the reply to a repeat that says so is read once more as well, whatever was read before', async () => {
+  const input = await time.input();
+  const failing = { action: 'result', status: 'Failed', path: '*/charges', times: 1 } as const;
+  await plant(time, input, { ...failing, category: 'provider_network_error' });
+  const charge = await time.start(input);
+  await time.passUntil(charge.startedAt + SECOND);
+  const { paymentId = '', transactionId = '' } = await charge.status();
+  // The flow reads at once.
+  await signalEvent(time, charge, { eventType: 'payment.payment.update', paymentId, transactionId });
+  await time.passUntil(charge.startedAt + 3 * SECOND);
+  await plant(time, input, { ...failing, category: 'provider_error' });
+  await time.sandbox.addFault(answers(503, 'GET', '*/charges/*'));
+  await time.passUntil(charge.startedAt + 20 * MINUTE);
+  expect(await charge.status()).toMatchObject({ status: 'unknown' });
+  expect(await charge.outcome()).toMatchObject({ status: 'declined', confirmed: false });
+});
+
 test('a signed event of another charge on the payment that comes while ours is sent calls a person at the end', async () => {
   const input = await time.input();
   // The first try is made in the task, which takes no event.
