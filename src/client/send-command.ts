@@ -27,10 +27,11 @@ import { ofWorker } from './ended-flow.js';
 import { doneBefore, reauthorizedBefore } from './done-before.js';
 import { HoldfastError, naming, isClosingRun, isLostUpdate, translate } from './errors.js';
 import { isOpen } from './is-open.js';
+import { requireAsMade, requireAsOpened } from './named-payment.js';
 
 /**
  * The payment that a command is for: the reference of the flow that created it, or the payment id. Business unit and
- * currency are needed only for a foreign payment.
+ * currency are needed only for a foreign payment; given for another one, they must be its own.
  */
 export type PaymentRef = string | { payment: string; businessUnit?: string; currency?: string };
 
@@ -121,7 +122,11 @@ interface Target {
 async function findTarget(client: Client, deadlines: Within, ref: PaymentRef): Promise<Target> {
   const workflowId = typeof ref === 'string' ? paymentWorkflowId(ref) : await creatorOf(client, deadlines, ref);
   if (workflowId === undefined) return { actions: unknownPayment(ref as Exclude<PaymentRef, string>) };
-  const flow = await deadlines.within(Date.now() + DESCRIBE_MS, () => client.workflow.getHandle(workflowId).describe());
+  const flow = await deadlines.within(Date.now() + DESCRIBE_MS, async () => {
+    const made = await client.workflow.getHandle(workflowId).describe();
+    if (typeof ref !== 'string') await requireAsMade(client, { ...ref, paymentId: ref.payment }, made);
+    return made;
+  });
   if (isOpen(flow.status)) return { open: workflowId };
   const actions = actionsOf(flow, workflowId);
   // Its first task may have charged a payment that it never had the time to name.
@@ -194,6 +199,8 @@ async function sendTo(
       start === undefined
         ? undefined
         : await deadlines.within(Date.now() + DESCRIBE_MS, () => latestRunOf(client, workflowId));
+    if (start !== undefined && start.paymentReference === undefined && latest?.isOpen === true)
+      requireAsOpened(start, latest.attributes);
     const updateId = updateIdOf(name, request, latest?.isOpen === false ? latest.runId : undefined);
     const handle = await deadlines.within(Date.now() + ACCEPT_MS, () =>
       start === undefined

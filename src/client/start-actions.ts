@@ -1,4 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { TypedSearchAttributes } from '@temporalio/common';
 import type { DisputeSeen } from '../contract/disputes.js';
 import { FLOWS } from '../contract/flows.js';
 import { MEMO_KEYS, paymentActionsWorkflowId, SIGNAL_NAMES, WORKFLOW_TYPES } from '../contract/names.js';
@@ -11,10 +12,10 @@ import { isOpen } from './is-open.js';
 export async function latestRunOf(
   client: Client,
   workflowId: string,
-): Promise<{ runId: string; isOpen: boolean } | undefined> {
+): Promise<{ runId: string; isOpen: boolean; attributes: TypedSearchAttributes } | undefined> {
   try {
-    const { runId, status } = await client.workflow.getHandle(workflowId).describe();
-    return { runId, isOpen: isOpen(status) };
+    const { runId, status, typedSearchAttributes } = await client.workflow.getHandle(workflowId).describe();
+    return { runId, isOpen: isOpen(status), attributes: typedSearchAttributes };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;

@@ -51,6 +51,20 @@ describe('the client in memory', () => {
     expect(await holdfast.refund(refund)).toMatchObject({ status: 'succeeded', amount: 1_000 });
   });
 
+  test('refuses another currency or business unit than that of the payment whose id is given', async () => {
+    const holdfast = new InMemoryHoldfast();
+    const { paymentId: payment = '' } = (await holdfast.charge(INPUT)) as { paymentId?: string };
+    for (const [named, fault] of [
+      [{ currency: 'JPY' }, `currency: payment ${payment} is in EUR, not in JPY`],
+      [{ businessUnit: 'eu' }, `businessUnit: payment ${payment} is of "default", not of "eu"`],
+    ] as const) {
+      const refused = holdfast.refund({ payment: { payment, ...named } });
+      await expect(refused).rejects.toMatchObject({ type: 'InvalidInput', faults: [fault] });
+    }
+    const own = { payment, currency: 'EUR', businessUnit: 'default' };
+    expect(await holdfast.refund({ payment: own })).toMatchObject({ status: 'succeeded' });
+  });
+
   test('does not say that nothing is held where nobody has confirmed that', async () => {
     const holdfast = new InMemoryHoldfast().plan('order-7', { status: 'pending' }, UNCONFIRMED);
     await holdfast.authorize(INPUT);

@@ -123,6 +123,32 @@ describe('the commands to an ended payment', () => {
     expect(await stack.holdfast.refund({ payment, ...request })).toMatchObject({ status: 'succeeded' });
   });
 
+  test('are refused by payment id in another currency, or of another business unit, than its flow has', async () => {
+    const { paymentId } = await charged();
+    const refund = { payment: { payment: paymentId, currency: 'JPY', businessUnit: 'eu' }, amount: 6_000 };
+    const faults = [
+      `currency: payment ${paymentId} is in USD, not in JPY`,
+      `businessUnit: payment ${paymentId} is of "default", not of "eu"`,
+    ];
+    await expect(stack.holdfast.refund(refund)).rejects.toMatchObject({ type: 'InvalidInput', faults });
+    await expect(actionsOf(paymentId).describe()).rejects.toThrow();
+    const payment = { payment: paymentId, currency: 'USD', businessUnit: 'default' };
+    expect(await stack.holdfast.refund({ ...refund, payment })).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('are refused in another currency than the open flow of a payment that nobody has made here', async () => {
+    const payment = { payment: randomUUID(), currency: 'USD' };
+    const silent = await stack.sandbox.addFault({ action: 'refuse', path: `/payments/${payment.payment}*` });
+    await stack.holdfast.refund({ payment }, { waitFor: '100 ms' });
+    const other = { payment: { ...payment, currency: 'JPY' }, commandId: 'b' };
+    await expect(stack.holdfast.refund(other, { waitFor: '100 ms' })).rejects.toMatchObject({
+      type: 'InvalidInput',
+      message: expect.stringContaining('is in USD, not in JPY. A command before says so'),
+    });
+    await stack.sandbox.removeFault(silent.id);
+    await actionsOf(payment.payment).terminate('test');
+  });
+
   test('of which one was refused and not sent may be given again, once what was in its way is gone', async () => {
     const { reference, paymentId } = await charged();
     const hidden = await stack.sandbox.addFault({

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { HoldfastError } from '../../src/client/errors.js';
 import type { HoldfastClient } from '../../src/client/holdfast-client.js';
+import { requireNamed } from '../../src/client/named-payment.js';
 import { checkInput } from '../../src/client/start-options.js';
 import type { AuthorizeInput, AuthorizeOutcome } from '../../src/contract/authorize.js';
 import type { ChargeInput, ChargeOutcome, CreditInput, CreditOutcome } from '../../src/contract/charge.js';
@@ -126,7 +127,7 @@ export class InMemoryHoldfast implements PaymentClient {
     kind: Payment['kind'],
   ): Payment {
     const parsed = checkInput(flow.schema, input);
-    const { reference, amount, currency } = flow.subject(parsed);
+    const { reference, amount, currency, businessUnit } = flow.subject(parsed);
     const fingerprint = `${flow.type} ${flow.fingerprint(parsed)}`;
     const known = this.#payments.get(reference);
     if (known !== undefined && known.fingerprint !== fingerprint)
@@ -136,6 +137,7 @@ export class InMemoryHoldfast implements PaymentClient {
     const payment: Payment = {
       fingerprint,
       base,
+      units: 'risk' in parsed && parsed.risk !== undefined ? [] : [businessUnit],
       kind,
       made: { base, planId: reference },
       capturesItself: 'captureMode' in parsed && parsed.captureMode === 'auto',
@@ -212,7 +214,11 @@ export class InMemoryHoldfast implements PaymentClient {
   #find(ref: PaymentRef): Payment {
     const name = typeof ref === 'string' ? ref : ref.payment;
     const found = this.#payments.get(name) ?? [...this.#payments.values()].find(({ base }) => base.paymentId === name);
-    if (found !== undefined) return found;
+    if (found !== undefined) {
+      const { currency } = found.base;
+      if (typeof ref !== 'string') requireNamed({ ...ref, paymentId: name }, { currency, units: found.units });
+      return found;
+    }
     throw new HoldfastError('FlowNotFound', `No flow with reference "${name}" is known`);
   }
 }

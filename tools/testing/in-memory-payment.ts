@@ -47,6 +47,8 @@ export interface Payment {
   readonly fingerprint: string;
   readonly kind: 'charge' | 'authorization' | 'credit';
   readonly base: OutcomeBase & { paymentId: string };
+  /** Empty with `risk`: only a worker knows the unit that such a payment is made under. */
+  readonly units: readonly string[];
   /** The operation of its flow. */
   readonly made: Operation;
   readonly capturesItself: boolean;
