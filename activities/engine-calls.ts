@@ -101,12 +101,13 @@ async function earlierResult(
   { engine }: ActivityDeps,
   { workflowId, runId }: { workflowId: string; runId: string },
 ): Promise<PaymentActionsResult | undefined> {
-  const { result, ofLatestRun } = await engine.latestResult(workflowId, runId);
+  const { result, ofLatestRun, businessUnit } = await engine.latestResult(workflowId, runId);
   requireReadable(result, 'The result');
   const earlier = result as PaymentActionsResult | undefined;
   const { actions = [] } = earlier ?? {};
   for (const event of await newsOf(engine, workflowId.slice(paymentActionsWorkflowId('').length), actions))
-    markTold(actions, event);
+    // Another unit's key has not signed for this one.
+    if (businessUnit === undefined || event.businessUnit === businessUnit) markTold(actions, event);
   if (ofLatestRun) return earlier;
   return { status: 'idle', paymentId: '', actions: [], ...earlier, incomplete: true };
 }

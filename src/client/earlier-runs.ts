@@ -7,6 +7,7 @@ import {
 import type { LatestResult } from '../contract/engine-port.js';
 import { MEMO_KEYS, WORKFLOW_TYPES } from '../contract/names.js';
 import { isSealed, isUndecodable } from '../contract/payload-marks.js';
+import { keyword } from './start-options.js';
 
 /** Resets create runs; no payment flow has more than this under one workflow id. */
 const MAX_RUNS = 50;
@@ -160,10 +161,13 @@ export async function baseOf(client: Client, workflowId: string, runId: string):
 export async function latestResult(client: Client, workflowId: string, ownRunId?: string): Promise<LatestResult> {
   const seen = new Set<string>();
   let ofLatestRun = true;
-  const resultOf = async ({ runId, status, type }: WorkflowExecutionDescription): Promise<LatestResult | undefined> => {
+  const resultOf = async (run: WorkflowExecutionDescription): Promise<LatestResult | undefined> => {
+    const { runId, status, type } = run;
     if (status.name === 'COMPLETED') {
       const result: unknown = await client.workflow.getHandle(workflowId, runId).result();
-      if (isSealed(result)) return { result, workflowType: type, ofLatestRun };
+      const businessUnit = run.typedSearchAttributes.get(keyword('BusinessUnit'));
+      if (isSealed(result))
+        return { result, workflowType: type, ofLatestRun, ...(businessUnit !== undefined && { businessUnit }) };
     }
     // A run that was reset or terminated has no result, and one in clear is none of ours; the run before it may have one.
     if (status.name !== 'CONTINUED_AS_NEW') ofLatestRun = false;

@@ -131,6 +131,8 @@ export interface LatestResult {
   /** undefined if no run has completed. */
   result: unknown;
   workflowType?: string;
+  /** Of the run that has completed, as its search attributes show it. */
+  businessUnit?: string;
   /** False if a later run has no result: it was terminated, has failed, or is no longer kept. */
   ofLatestRun: boolean;
 }

@@ -1,4 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { MEMO_KEYS } from '../../src/contract/names.js';
@@ -52,7 +53,8 @@ export function engineWith(runs: readonly Run[], converter = dataConverter, id =
         async describe() {
           const run = runOf(workflowId, runId);
           const memo = run.takesOver === undefined ? {} : { [MEMO_KEYS.takesOver]: run.takesOver };
-          return { runId: run.runId, status: { name: run.status }, memo };
+          const typedSearchAttributes = new TypedSearchAttributes();
+          return { runId: run.runId, status: { name: run.status }, memo, typedSearchAttributes };
         },
         result: async () => runOf(workflowId, runId).result,
       }),

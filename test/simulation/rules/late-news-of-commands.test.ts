@@ -76,22 +76,29 @@ describe('a signed event that calls a refund Succeed which was answered as decli
     }
   });
 
-  test('also in the next run, where it came while none was open and waits for a person', async () => {
+  /** It comes while no run is open, and waits for a person. */
+  async function parkedOf(businessUnit: string) {
     const { input, transactionId, refunds } = await declinedRefund();
     await pass(31 * DAY);
     const { paymentId } = input;
-    const event = {
-      eventType: 'payment.refund.update',
-      businessUnit: 'default',
-      paymentId,
-      transactionId,
-      trusted: true,
-    };
+    const event = { eventType: 'payment.refund.update', businessUnit, paymentId, transactionId, trusted: true };
     const told = { ...event, hash: `late-${paymentId}`, created: String(await time.now()), status: 'Succeed' as const };
     await createEventSink(time.client).park({ event: told, reason: 'contradictsResult' });
     await pass(MINUTE);
-    await expect((await beginActions(time, input)).ask('refund', ALL)).rejects.toMatchObject(SPENT);
+    return { next: await beginActions(time, input), refunds };
+  }
+
+  test('also in the next run, where it came while none was open and waits for a person', async () => {
+    const { next, refunds } = await parkedOf('default');
+    await expect(next.ask('refund', ALL)).rejects.toMatchObject(SPENT);
     expect(await refunds()).toEqual(['refund Failed 2000 USD']);
+  });
+
+  test('of another business unit counts against nothing there, and calls nobody', async () => {
+    const { next, refunds } = await parkedOf('other');
+    expect(await next.ask('refund', ALL)).toMatchObject({ status: 'succeeded' });
+    expect(await refunds()).toEqual(['refund Failed 2000 USD', 'refund Succeed 6000 USD']);
+    expect(await next.status()).toMatchObject({ needsOperator: false });
   });
 
   test('stops the next one while that can not be sent', async () => {
