@@ -159,10 +159,11 @@ async function termsOf(
   const noCards = terms.storedCard === true ? whyNoCards(deps, createdUnder) : undefined;
   if (noCards !== undefined) faults.push(`cardOnFile: ${noCards}`);
   if (terms.notifyUrl !== undefined) faults.push(...notifyFaults(deps.notifications, createdUnder, terms.notifyUrl));
-  const longest = longestDeadline(unit.holdMs);
+  const { holdMs } = deps.units?.get(createdUnder) ?? unit;
+  const longest = longestDeadline(holdMs);
   if (terms.captureDeadlineMs !== undefined && terms.captureDeadlineMs > longest) {
     faults.push(
-      `captureDeadline: ${terms.captureDeadlineMs} ms is beyond the hold of business unit "${businessUnit}", ` +
+      `captureDeadline: ${terms.captureDeadlineMs} ms is beyond the hold of business unit "${createdUnder}", ` +
         `which allows at most ${longest} ms`,
     );
   }
@@ -174,10 +175,7 @@ async function termsOf(
       details,
     );
   }
-  return {
-    businessUnit: createdUnder,
-    holdMs: unit.holdMs,
-  };
+  return { businessUnit: createdUnder, holdMs };
 }
 
 /**

@@ -64,6 +64,8 @@ export interface Surroundings {
   brakeOf?: ActivityDeps['brakeOf'];
   /** Unit for risk analyses, with the same credentials. */
   riskUnit?: string;
+  /** How long its provider holds money, ms. Nothing is said of it if absent. */
+  riskHoldMs?: number;
   /** Its service offers no list of transactions. */
   onlyNamedReads?: true;
   declines?: DeclineTable;
@@ -104,7 +106,10 @@ export class Harness {
       restored: around.restored,
       ...((around.riskUnit ?? around.holdMs ?? around.madeUnder ?? around.onlyNamedReads ?? around.declines) !==
         undefined && {
-        units: new Map([['default', termsOf(around)]]),
+        units: new Map([
+          ['default', termsOf(around)],
+          ...(around.riskHoldMs === undefined ? [] : [[around.riskUnit ?? '', { holdMs: around.riskHoldMs }] as const]),
+        ]),
       }),
     });
     this.#activities = sealedCalls(activities);

@@ -53,6 +53,29 @@ describe('terms that the business unit does not offer', () => {
   });
 });
 
+describe('a payment with risk, whose risk unit holds money for less time than the unit that it is asked for', () => {
+  async function asked(captureDeadlineMs: number) {
+    const { url: baseUrl } = service.sandbox;
+    const harness = new Harness({ baseUrl, holdMs: 7 * 24 * HOUR, riskUnit: 'risky', riskHoldMs: 48 * HOUR });
+    try {
+      return await harness.run('createPayment', paymentCall({ terms: { risk: true, captureDeadlineMs } }));
+    } finally {
+      await harness.close();
+    }
+  }
+
+  test('is held as long as the risk unit says, under which it is made', async () => {
+    expect(await asked(24 * HOUR)).toMatchObject({ businessUnit: 'risky', holdMs: 48 * HOUR });
+  });
+
+  test('is refused a deadline that is beyond that', async () => {
+    await expect(asked(5 * 24 * HOUR)).rejects.toMatchObject({
+      type: 'InvalidInput',
+      message: expect.stringContaining('beyond the hold of business unit "risky"'),
+    });
+  });
+});
+
 test('a table of declines comes with the payment that is made, and with the one that is read', async () => {
   const declines = { categories: { provider_error: 'hard' as const }, unknown: 'hard' as const };
   const harness = new Harness({ baseUrl: service.sandbox.url, declines });
