@@ -25,10 +25,15 @@ export function variableOf(schema: z.core.$ZodType): Variable {
   return variable;
 }
 
-/** A comma-separated list. `hint` follows the faulty entry, or no entry if it is secret. An empty one is left out, unless `withEmpty`. */
+/**
+ * A comma-separated list; one that names nothing is refused, as it would allow nothing. `hint` follows the faulty entry, or no entry if it is secret. An empty one
+ * is left out, unless `withEmpty`.
+ */
 export const listOf = (isEntry: (entry: string) => boolean, hint: string, { withEmpty = false, secret = false } = {}) =>
   z
     .string()
+    // The default of a list may be empty.
+    .refine((text) => text === '' || /[^,\s]/.test(text), 'names nothing; give an entry, or leave the variable out')
     .transform((text) =>
       text
         .split(',')

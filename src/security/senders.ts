@@ -5,9 +5,13 @@ export const SERVICE_SENDERS: readonly string[] = ['52.29.158.20', '3.124.65.163
 
 /**
  * Checks senders against a list of addresses and ranges (`203.0.113.0/24`).
- * @throws Error that names every invalid entry
+ * @throws Error that names every invalid entry, and for an empty list
  */
 export function senderCheck(allowed: readonly string[]): (sender: string | undefined) => boolean {
+  if (allowed.length === 0)
+    throw new Error(
+      'allowed senders: none, so that every event is refused; leave the list out to take them from anybody',
+    );
   const list = new BlockList();
   const faults = allowed.filter((entry) => !addTo(list, entry));
   if (faults.length > 0) {

@@ -136,6 +136,7 @@ describe('an allow-list of senders', () => {
   });
 
   test('is refused at the start when an entry is no address', async () => {
+    await expect(startHandler({ allowedSenders: [] })).rejects.toThrow('allowed senders: none');
     await expect(startHandler({ allowedSenders: ['52.29.158.20', 'example.com', '1.2.3.4/33'] })).rejects.toThrow(
       'example.com, 1.2.3.4/33',
     );
