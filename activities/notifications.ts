@@ -12,7 +12,7 @@ import type { EnginePort } from '../src/contract/engine-port.js';
 import { createPlaces } from '../src/domain/places.js';
 import { notificationHeaders } from '../src/security/notification-signature.js';
 import { isAllowedHost, type NotifySettings, shownUrl, urlFaults } from '../src/security/notify-settings.js';
-import { isNotPublic, lookupPublic } from '../src/security/public-address.js';
+import { isNotPublicHost, lookupPublic } from '../src/security/public-address.js';
 import { buildActivities, requireDecoded } from './build-activities.js';
 
 export interface NotificationDeps {
@@ -67,7 +67,7 @@ export function notifyFaults(settings: NotifySettings | undefined, businessUnit:
   const { hostname } = new URL(url);
   if (!isAllowedHost(settings.hosts, url)) {
     faults.push(`notify.url: HOLDFAST_NOTIFY_HOSTS does not name ${hostname}; add it there, or leave notify out`);
-  } else if (!settings.toPrivate && isNotPublic(bare(hostname))) {
+  } else if (!settings.toPrivate && isNotPublicHost(hostname)) {
     faults.push(`notify.url: ${hostname} is no public address; HOLDFAST_NOTIFY_PRIVATE=1 allows those`);
   }
   return faults;
@@ -159,7 +159,7 @@ function postTo({ toPrivate }: NotifySettings): Post {
   return async (url, { headers, body }) => {
     const { hostname } = new URL(url);
     // An address in digits is not looked up.
-    if (!toPrivate && isNotPublic(bare(hostname))) {
+    if (!toPrivate && isNotPublicHost(hostname)) {
       throw new Error(`${hostname} is no public address; HOLDFAST_NOTIFY_PRIVATE=1 allows those`);
     }
     const signal = AbortSignal.timeout(REQUEST_MS);
@@ -167,9 +167,4 @@ function postTo({ toPrivate }: NotifySettings): Post {
     await answer.body?.cancel();
     return answer.status;
   };
-}
-
-/** Without the brackets of an IPv6 address. */
-function bare(hostname: string): string {
-  return hostname.replace(/^\[(.*)\]$/, '$1');
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type LostTime, showLostTime } from '../domain/lost-time.js';
+import { shownUrl } from '../security/notify-settings.js';
 import type { BusinessUnit } from './business-units.js';
 import type { CodecConfig, Config, Settings } from './load.js';
 import { notifySettings, secretsOfUnit } from './notifications.js';
@@ -63,7 +64,7 @@ function describeUnit(unit: BusinessUnit): string {
     ...(unit.voidAfterPartialCapture === true ? ['voids what a partial capture has left'] : []),
     ...describeDeclines(unit),
     ...(unit.outgoing === undefined ? [] : ['limits what it sends to cards']),
-    ...(unit.notifications?.endpoints ?? []).map(({ url }) => `tells ${url}`),
+    ...(unit.notifications?.endpoints ?? []).map(({ url }) => `tells ${shownUrl(url)}`),
     ...(unit.legacyWebhooks ? ['legacy webhooks'] : []),
   ];
   return `business unit ${unit.name}: ${facts.join(', ')}`;

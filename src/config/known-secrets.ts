@@ -14,7 +14,8 @@ export const DEMO_SECRETS = {
 
 interface Secrets {
   keyRing: KeyRing | undefined;
-  notifySecrets?: readonly string[] | undefined;
+  /** By where they come from. */
+  notifySecrets?: readonly { place: string; secret: string }[] | undefined;
   codecToken?: string | undefined;
   codecUiCapability?: string | undefined;
 }
@@ -39,7 +40,7 @@ export function findKnownSecrets(secrets: Secrets): string[] {
   return [...keys, ...others, ...(secrets.notifySecrets ?? []).flatMap(knownNotifySecret)];
 }
 
-function knownNotifySecret(secret: string): string[] {
+function knownNotifySecret({ place, secret }: { place: string; secret: string }): string[] {
   const where = { [DEMO_SECRETS.notifySecret]: 'deploy/demo.env', [EMBEDDED_NOTIFY_SECRET]: 'npm start' }[secret];
-  return where === undefined ? [] : [say('HOLDFAST_NOTIFY_SECRET', where, 'whsec_$(openssl rand -base64 32)')];
+  return where === undefined ? [] : [say(place, where, 'whsec_$(openssl rand -base64 32)')];
 }

@@ -16,7 +16,7 @@ import {
 import { buildIdOf } from './deployment.js';
 import { findKnownSecrets } from './known-secrets.js';
 import { codecSchema, configSchema, EMBEDDED_NOTIFY_SECRET, type settingsSchema } from './schema.js';
-import { endpointFaults, notifySettings, secretsOfUnit } from './notifications.js';
+import { endpointFaults, notifySettings, ownSecrets } from './notifications.js';
 import { readReferenceBookUrl } from './reference-book.js';
 import { readStatement } from './restored.js';
 import { variableOf } from './variables.js';
@@ -65,6 +65,7 @@ export class ConfigError extends Error {
 }
 
 const KEYS = 'HOLDFAST_ENCRYPTION_KEYS';
+const NOTIFY_SECRET = 'HOLDFAST_NOTIFY_SECRET';
 const UNITS = 'HOLDFAST_BUSINESS_UNITS';
 const UNITS_FILE = 'HOLDFAST_BUSINESS_UNITS_FILE';
 
@@ -97,7 +98,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     );
   }
   const buildId = buildIdOf(settings.buildId, sources.controllerBuildId, faults);
-  const { units: businessUnits, readable } = readBusinessUnits(sources, settings, faults);
+  const { units: businessUnits, readable, source } = readBusinessUnits(sources, settings, faults);
   const referenceBookUrl = readReferenceBookUrl(sources, faults);
   const restoredStatement = readStatement(sources.restoredStatementFile, settings.restoredTo, faults);
   const keyRing = readKeyRing(sources.encryptionKeys, settings, faults);
@@ -109,8 +110,11 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     businessUnits,
   };
   const telling = notifySettings({ ...notifying, businessUnits: readable });
-  faults.push(...endpointFaults(telling).map((fault) => `${UNITS}: ${fault}`));
-  const notifySecrets = [...telling.units.values()].flatMap(secretsOfUnit);
+  faults.push(...endpointFaults(telling).map((fault) => `${source}: ${fault}`));
+  const notifySecrets = [
+    ...(settings.notifySecrets ?? []).map((secret) => ({ place: NOTIFY_SECRET, secret })),
+    ...ownSecrets(readable).map(({ place, secret }) => ({ place: `${source}: ${place}`, secret })),
+  ];
   if (live && !embedded) faults.push(...findKnownSecrets({ keyRing, notifySecrets }));
   return {
     apiBaseUrl: `http://127.0.0.1:${ports.sandbox}`,
@@ -201,7 +205,7 @@ function readBusinessUnits(
   { businessUnits: inline, businessUnitsFile: file }: z.output<typeof configSchema>['sources'],
   { embedded, environment, apiVersion }: ConfigVariables,
   faults: string[],
-): ParsedUnits {
+): ParsedUnits & { source: string } {
   const source = file === undefined ? UNITS : UNITS_FILE;
   let parsed: unknown = SANDBOX_UNITS;
   if (inline !== undefined && file !== undefined) {
@@ -223,7 +227,7 @@ function readBusinessUnits(
   const all = parseBusinessUnits(parsed, apiVersion);
   const weakKeys = environment === 'live' && parsed !== SANDBOX_UNITS ? findWeakKeys(all.readable) : [];
   faults.push(...[...all.faults, ...weakKeys].map((fault) => `${source}: ${fault}`));
-  return all;
+  return { ...all, source };
 }
 
 function codeOf(error: unknown): string {

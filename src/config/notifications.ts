@@ -1,4 +1,5 @@
 import { type NotifySettings, shownUrl, type UnitNotifications, urlFaults } from '../security/notify-settings.js';
+import { isNotPublicHost } from '../security/public-address.js';
 import type { ReadableUnit } from './business-units.js';
 
 /** What the notifications of a configuration depend on. */
@@ -27,16 +28,44 @@ export function notifySettings(config: Notifying): NotifySettings {
 /** Faults of the endpoints in a configuration: each names its unit. */
 export function endpointFaults(settings: NotifySettings): string[] {
   return [...settings.units].flatMap(([unit, { endpoints }]) =>
-    endpoints.flatMap(({ url, secrets }) => {
-      const at = `${unit}: notifications: ${shownUrl(url)}`;
+    endpoints.flatMap(({ url, secrets }, at) => {
+      const place = placeOf(unit, url);
+      const { href, hostname } = new URL(url);
+      const isTwice = endpoints.slice(0, at).some((before) => new URL(before.url).href === href);
       return [
-        ...(secrets.length === 0
-          ? [`${at} has no secret that signs; give it secrets, or set HOLDFAST_NOTIFY_SECRET`]
+        // Each notification goes to an address once, signed with the secrets of the first.
+        ...(isTwice
+          ? [`${place} stands there twice with the same path; keep one, with all of its types and secrets`]
           : []),
-        ...urlFaults(settings, url).map((fault) => `${at} ${fault}`),
+        ...(!settings.toPrivate && isNotPublicHost(hostname)
+          ? [
+              `${place} is no public address, so that nothing is ever sent there; HOLDFAST_NOTIFY_PRIVATE=1 allows those`,
+            ]
+          : []),
+        ...(secrets.length === 0
+          ? [`${place} has no secret that signs; give it secrets, or set HOLDFAST_NOTIFY_SECRET`]
+          : []),
+        ...urlFaults(settings, url).map((fault) => `${place} ${fault}`),
       ];
     }),
   );
+}
+
+function placeOf(unit: string, url: string): string {
+  return `${unit}: notifications: ${shownUrl(url)}`;
+}
+
+/** A secret that signs notifications, and where it stands in the business units. */
+interface PlacedSecret {
+  place: string;
+  secret: string;
+}
+
+export function ownSecrets(units: ReadonlyMap<string, ReadableUnit>): PlacedSecret[] {
+  return [...units.values()].flatMap(({ name, notifications: { endpoints = [], secrets = [] } = {} }) => [
+    ...secrets.map((secret) => ({ place: `${name}: notifications: secrets`, secret })),
+    ...endpoints.flatMap(({ url, secrets: own = [] }) => own.map((secret) => ({ place: placeOf(name, url), secret }))),
+  ]);
 }
 
 export function secretsOfUnit({ endpoints, secrets }: UnitNotifications): string[] {

@@ -40,11 +40,9 @@ export function urlFaults({ overHttp }: Pick<NotifySettings, 'overHttp'>, text: 
   ];
 }
 
-/** The address without a password, for a message. */
+/** The address for a message or a log: its path and query may hold a token. */
 export function shownUrl(text: string): string {
-  const url = new URL(text);
-  if (url.username === '' && url.password === '') return text;
-  return `${url.protocol}//***@${url.host}${url.pathname}`;
+  return new URL(text).origin;
 }
 
 /**

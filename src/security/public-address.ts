@@ -42,6 +42,11 @@ export function isNotPublic(address: string): boolean {
   return family !== 0 && notPublic.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }
 
+/** As {@link isNotPublic}, of the host of a URL, where IPv6 has brackets. */
+export function isNotPublicHost(hostname: string): boolean {
+  return isNotPublic(hostname.replace(/^\[(.*)\]$/, '$1'));
+}
+
 /**
  * Resolves a name for a connection, and refuses it if any of its addresses is not public: checked here, because the
  * connection goes to the very address that was checked, whatever the name resolves to a moment later.
