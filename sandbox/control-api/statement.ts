@@ -34,27 +34,32 @@ interface StatementQuery {
 export function statementRoutes(app: FastifyInstance, sandbox: Sandbox): void {
   app.get<{ Querystring: StatementQuery }>('/statement', async ({ query }, reply) => {
     const from = instantOf('from', query.from) ?? firstOf(sandbox);
-    const until = instantOf('until', query.until) ?? sandbox.clock.now();
+    const now = sandbox.clock.now();
+    // A time that is still to come has transactions that nobody has made yet.
+    const until = Math.min(instantOf('until', query.until) ?? now, now);
     const { format = 'jsonl', app_id: appId } = query;
     if (format !== 'jsonl' && format !== 'csv') throw new ControlError(400, ['format: must be jsonl or csv']);
-    if (from >= until) throw new ControlError(400, ['from: must be before until']);
+    if (from >= until) throw new ControlError(400, ['from: must be before until, and before now']);
     const { store } = sandbox;
     const lines = [...store.payments.values()]
       .filter((payment) => appId === undefined || payment.appId === appId)
       .flatMap((payment) => [...entriesOf(sandbox, payment), ...chargebackOf(sandbox, payment)])
       .filter(({ created }) => Number(created) >= from && Number(created) < until)
       .map((entry) => lineOf(entry, store.transactions.get(entry.transaction_id)));
-    const header = JSON.stringify({ covers: `${iso(from)},${iso(until)}` });
+    // One unit's statement must not pass for the whole: what others have made would count as not made.
+    const units = appId === undefined ? {} : { business_units: [appId] };
+    const header = JSON.stringify({ covers: `${iso(from)},${iso(until)}`, ...units });
     return format === 'csv'
       ? reply.type('text/csv; charset=utf-8').send(asCsv(header, lines))
       : reply.type('application/jsonl; charset=utf-8').send(asJsonLines(header, lines));
   });
 }
 
-/** Just before the first payment was made. */
+/** Just before the first payment was made. An update under its key moves a payment's `created` forward. */
 function firstOf({ store, clock }: Sandbox): number {
-  const [first] = store.payments.values();
-  return (first?.created ?? clock.now()) - 1;
+  let first = clock.now();
+  for (const { created } of store.payments.values()) first = Math.min(first, created);
+  return first - 1;
 }
 
 function lineOf(entry: LedgerEntry, transaction: Transaction | undefined): Line {

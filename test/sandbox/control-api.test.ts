@@ -2,6 +2,8 @@ import Fastify from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { guardLoopback } from '../../sandbox/control-api/control-route.js';
 import { DEFAULT_PROFILE } from '../../sandbox/business-units.js';
+import { parseReconcilable } from '../../src/domain/reconcile/statement-rows.js';
+import { parseStatement } from '../../src/domain/statement.js';
 import {
   FAILING_CARD,
   GOOD_CARD,
@@ -83,6 +85,38 @@ describe('the ledger', () => {
     await expect(sandbox.control.statement({ from: 'today' })).rejects.toThrow(/from: must be an instant/);
     await expect(sandbox.control.statement({ from: until, until })).rejects.toThrow(/from: must be before until/);
     await expect(sandbox.control.statement({ format: 'pdf' as 'csv' })).rejects.toThrow(/format: must be jsonl or csv/);
+  });
+
+  test('as a statement of one unit says so: it is refused where only a whole one will do', async () => {
+    await sandbox.charged(GOOD_CARD, { reconciliation_id: 's-unit' });
+    const whole = await sandbox.control.statement();
+    expect(parseStatement(whole, Date.now())).toHaveProperty('statement');
+    for (const format of ['jsonl', 'csv'] as const) {
+      const ofUnit = await sandbox.control.statement({ appId: 'holdfast-sandbox', format });
+      const { statement } = parseReconcilable(ofUnit, { now: Date.now() }) as {
+        statement: { units: ReadonlySet<string> };
+      };
+      expect([...statement.units]).toEqual(['holdfast-sandbox']);
+      expect(parseStatement(ofUnit, Date.now())).toHaveProperty('faults');
+    }
+  });
+
+  test('as a statement covers no time that is still to come, and by default all from the first payment on', async () => {
+    const inMinutes = (count: number) => new Date(Date.now() + count * 60_000).toISOString();
+    const old = { 'api-version': '1.2.0', 'idempotency-key': 's-updated' };
+    const content = { amount: 500, currency: 'USD' };
+    await sandbox.api.post('/payments', content, old);
+    await sandbox.charged(GOOD_CARD, { reconciliation_id: 's-between' });
+    await sandbox.control.advanceClock(1_000);
+    await sandbox.api.post('/payments', content, old);
+    const [header = '', ...lines] = (await sandbox.control.statement({ until: inMinutes(5) })).trimEnd().split('\n');
+    const { covers } = JSON.parse(header) as { covers: string };
+    const { now } = await sandbox.control.health();
+    expect(Date.parse(covers.split(',')[1] ?? '')).toBeLessThanOrEqual(Date.parse(now));
+    expect(lines.map((line) => (JSON.parse(line) as { reconciliation_id: string }).reconciliation_id)).toEqual([
+      's-between',
+    ]);
+    await expect(sandbox.control.statement({ from: inMinutes(5), until: inMinutes(60) })).rejects.toThrow(/before now/);
   });
 
   test('a charge without a reconciliation id or key has null for them', async () => {
