@@ -96,7 +96,9 @@ export class Deliveries {
     const now = store.deliveries.get(id);
     // Its endpoint may have been removed meanwhile.
     if (closing.aborted || now === undefined || now.status !== 'pending') return;
-    this.settle({ ...now, ...outcome, attempts: now.attempts + 1 });
+    // An earlier attempt's status must not answer for this one, which may not have arrived.
+    const { lastStatus: _status, lastError: _error, ...kept } = now;
+    this.settle({ ...kept, ...outcome, attempts: now.attempts + 1 });
   }
 
   private async post(
@@ -104,12 +106,19 @@ export class Deliveries {
     body: string,
     privateKey: string,
   ): Promise<{ lastStatus?: number; lastError?: string }> {
+    // `AbortSignal.any` would leave a reference to each attempt at the closing signal for as long as the process lives.
+    const { closing } = this.parts;
+    const attempt = new AbortController();
+    const stop = (): void => attempt.abort();
+    closing.addEventListener('abort', stop);
+    const late = new Error(`no answer within ${RECEIVER_TIMEOUT_MS / 1_000} s`);
+    const timer = setTimeout(() => attempt.abort(late), RECEIVER_TIMEOUT_MS);
     try {
       const answer = await request(delivery.url, {
         method: 'POST',
         body,
         dispatcher: this.dispatcher,
-        signal: AbortSignal.any([this.parts.closing, AbortSignal.timeout(RECEIVER_TIMEOUT_MS)]),
+        signal: attempt.signal,
         headers: {
           'content-type': 'application/json',
           ...proof(delivery, body, privateKey),
@@ -122,6 +131,9 @@ export class Deliveries {
       return { lastStatus: answer.statusCode };
     } catch (error) {
       return { lastError: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };
+    } finally {
+      clearTimeout(timer);
+      closing.removeEventListener('abort', stop);
     }
   }
 

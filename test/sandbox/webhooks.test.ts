@@ -208,6 +208,22 @@ describe('webhooks', () => {
     await expect(sandbox.control.resend('nothing')).rejects.toThrow('there is no delivery nothing');
   });
 
+  test('a resend that does not arrive is not delivered, whatever an earlier attempt was answered', async () => {
+    await sandbox.control.settings({ resendFirstMs: HOUR_MS });
+    await sandbox.control.addWebhookEndpoint({ url: receiver.url, events: ['payment.charge.create'] });
+    await sandbox.charged();
+    const [{ id = '' } = {}] = await until(async () => {
+      const done = await sandbox.control.deliveries({ status: 'delivered' });
+      return done.length > 0 ? done : undefined;
+    });
+    await receiver.close();
+    await sandbox.control.resend(id);
+    const delivery = await until(async () =>
+      (await sandbox.control.deliveries()).find(({ attempts }) => attempts === 2),
+    );
+    expect(delivery).toMatchObject({ status: 'pending', last_status: null, last_error: expect.any(String) });
+  });
+
   test('at most five test endpoints take one event of one business unit', async () => {
     for (let i = 0; i < 5; i++) await sandbox.control.addWebhookEndpoint({ url: `${receiver.url}/${i}` });
     await expect(
