@@ -144,19 +144,30 @@ export function riskDecision({ billing_address: billing, shipping_address: shipp
   return TRIGGERS.get(billing?.['email']) ?? TRIGGERS.get(shipping?.['email']) ?? 'approve';
 }
 
-/** The `provider_data` of a risk analysis. A later decision keeps score and id of the first answer. */
-export function riskProviderData(status: ResultStatus, before?: JsonObject): JsonObject {
+/** The result of a risk analysis that a fault or the control API names: without a category a failure is a decision. */
+export function chosenRiskResult(status: ResultStatus, category?: string, subCategory?: string): TransactionResult {
+  return (category ?? subCategory) === undefined ? { status } : chosenResult(status, category, subCategory);
+}
+
+/**
+ * The `provider_data` of a risk analysis. A later decision keeps score and id of the first answer; one that failed with a
+ * category was never made.
+ */
+export function riskProviderData(
+  { status, category, description }: TransactionResult,
+  before?: JsonObject,
+): JsonObject {
   const decision = DECISIONS[status];
   const first = before?.['risk_analyses_result'] as { score: number } | undefined;
-  const score = first?.score ?? SCORES[decision];
   const externalId = (before?.['external_id'] as string | undefined) ?? randomUUID();
+  const decided = category === undefined ? { score: first?.score ?? SCORES[decision], decision } : undefined;
   return {
     provider_name: 'PayU-Risk',
     response_code: CODES[decision],
-    description: RISK_DESCRIPTIONS[decision],
-    raw_response: JSON.stringify({ id: externalId, score, decision }),
+    description: description ?? RISK_DESCRIPTIONS[decision],
+    raw_response: JSON.stringify({ id: externalId, ...decided }),
     external_id: externalId,
     additional_information: {},
-    risk_analyses_result: { score, decision },
+    ...(decided && { risk_analyses_result: decided }),
   };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { invalidRequest, resourceConflict } from './api-error.js';
 import { reconciliationIdsOf } from './events.js';
 import { findKey } from './idempotency.js';
-import { RISK_STATUS, riskDecision, riskProviderData } from './mock-provider.js';
+import { chosenRiskResult, RISK_STATUS, riskDecision, riskProviderData } from './mock-provider.js';
 import {
   unpricedItems,
   detailsSchema,
@@ -19,7 +19,7 @@ import { keyUse, parseBody, paymentOfPath, type Answer, type Call } from './rout
 import { applyTransaction } from './settlement.js';
 import { knownToken, usableToken } from './tokens.js';
 import { KINDS } from './transaction-kinds.js';
-import { answerAndRemember } from './transactions.js';
+import { answerAndRemember, repeated, transactionToAskAgain } from './transactions.js';
 import { perVersion } from './versions.js';
 
 const text = z.string().max(1_000).optional();
@@ -68,15 +68,24 @@ export function createRiskAnalysis(call: Call): { answer: Answer; id: string } {
   const request = parseBody(call, riskAnalysisSchema(call.rules));
   const { sandbox, unit } = call;
   const remembered = findKey(sandbox, keyUse(call));
+  const again = remembered && transactionToAskAgain(call, 'risk-analysis', remembered);
+  const replay = again === undefined ? remembered : undefined;
   const checkFirst = unit.profile.state_checks === 'before_key_lookup';
-  if (remembered && !checkFirst) return { answer: replayed(call, remembered), id: remembered.resourceId };
+  if (replay && !checkFirst) return { answer: replayed(call, replay), id: replay.resourceId };
 
   const payment = paymentOfPath(call, 'unnamed');
   checkState(payment);
-  const method = request.payment_method && riskMethod(call, request.payment_method);
-  if (remembered) return { answer: replayed(call, remembered), id: remembered.resourceId };
+  // A repeated analysis already has its payment method, whose token may be used up by now.
+  const method = again === undefined && request.payment_method && riskMethod(call, request.payment_method);
+  if (replay) return { answer: replayed(call, replay), id: replay.resourceId };
 
   const result = decide(call, payment);
+  if (again !== undefined) {
+    const providerData = riskProviderData(result, again.providerData);
+    const analysis = { ...repeated(again, payment), result, providerData };
+    applyTransaction(sandbox, 'update', unit, analysis);
+    return { answer: answerAndRemember(call, analysis), id: analysis.id };
+  }
   const { payment_method: _kept, additional_details: details, provider_specific_data: data, ...echo } = request;
   const transaction: Transaction = {
     ...method,
@@ -90,7 +99,7 @@ export function createRiskAnalysis(call: Call): { answer: Answer; id: string } {
     currency: payment.content.currency,
     trigger: 'succeed',
     result,
-    providerData: riskProviderData(result.status),
+    providerData: riskProviderData(result),
     requestId: call.requestId,
     paymentStatusBefore: payment.status,
     ...(call.idempotencyKey !== undefined && { idempotencyKey: call.idempotencyKey }),
@@ -117,9 +126,7 @@ function decide({ sandbox, path }: Call, payment: Payment): TransactionResult {
   const fault = sandbox.faults.forResult({ method: 'POST', path, reconciliationIds });
   if (fault === undefined) return { status: RISK_STATUS[riskDecision(payment.content)] };
   return {
-    status: fault.status as ResultStatus,
-    ...(fault.category !== undefined && { category: fault.category }),
-    ...(fault.sub_category !== undefined && { sub_category: fault.sub_category }),
+    ...chosenRiskResult(fault.status as ResultStatus, fault.category, fault.sub_category),
     ...(fault.shown_as !== undefined && { shownAs: fault.shown_as }),
   };
 }

@@ -64,7 +64,7 @@ function settledData(
   payment: Payment,
   result: TransactionResult,
 ): Transaction['providerData'] {
-  if (transaction.kind === 'risk-analysis') return riskProviderData(result.status, transaction.providerData);
+  if (transaction.kind === 'risk-analysis') return riskProviderData(result, transaction.providerData);
   const question = {
     rules: KINDS[transaction.kind],
     amount: transaction.amount,

@@ -106,11 +106,23 @@ function missing(kind: TransactionKind): 'named' | 'unnamed' {
   return kind === 'risk-analysis' ? 'unnamed' : 'named';
 }
 
-function transactionToAskAgain(call: Call, kind: TransactionKind, remembered: RememberedKey): Transaction | undefined {
+/** Returns the transaction of a key whose provider was not reached: a repetition asks it again. */
+export function transactionToAskAgain(
+  call: Call,
+  kind: TransactionKind,
+  remembered: RememberedKey,
+): Transaction | undefined {
   if (remembered.resource !== kind || call.unit.profile.replay_network_errors) return undefined;
   const transaction = call.sandbox.store.transactions.get(remembered.resourceId);
   const { status, category } = transaction?.result ?? {};
   return status === 'Failed' && category === 'provider_network_error' ? transaction : undefined;
+}
+
+/** A transaction whose provider is asked again, without what its last answer has left behind. */
+export function repeated(again: Transaction, { status }: Payment): Transaction {
+  const { settled: _settled, ...kept } = again;
+  // Since then the payment may have moved on, and a failure must not take it back.
+  return { ...kept, paymentStatusBefore: status };
 }
 
 /** Returns the provider's result: what card or amount trigger, unless a planted fault decides. */

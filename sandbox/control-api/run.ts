@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { businessUnit } from '../business-units.js';
 import type { Sandbox } from '../context.js';
-import { chosenResult } from '../mock-provider.js';
+import { chosenResult, chosenRiskResult } from '../mock-provider.js';
 import type { BusinessUnit } from '../records.js';
 import type { Settings } from '../settings.js';
 import { settle } from '../settlement.js';
@@ -63,7 +63,8 @@ export function runRoutes(app: FastifyInstance, sandbox: Sandbox, reset: () => v
     const { id } = request.params;
     const transaction = sandbox.store.transactions.get(id);
     if (transaction === undefined) return notThere(reply, 'transaction', id);
-    const result = transaction.kind === 'risk-analysis' ? { status } : chosenResult(status, category, subCategory);
+    const chosen = transaction.kind === 'risk-analysis' ? chosenRiskResult : chosenResult;
+    const result = chosen(status, category, subCategory);
     if (!settle(sandbox, id, result)) {
       throw new ControlError(409, [`transaction ${id} is ${transaction.result.status} already: only Pending can end`]);
     }

@@ -144,6 +144,35 @@ describe('risk analyses', () => {
     }
   });
 
+  test('a provider that was not reached has decided nothing, and is asked again under the same key', async () => {
+    const path = await payment();
+    const fault = { action: 'result', status: 'Failed', category: 'provider_network_error', times: 1 } as const;
+    await sandbox.control.addFault({ ...fault, path: `${path}/${PATH}` });
+    const { token } = await sandbox.control.tokenize(GOOD_CARD);
+    const ask = () =>
+      analyse(path, { payment_method: { type: 'tokenized', token } }, { 'idempotency-key': 'risk-net' });
+    const first = await ask();
+    expect(first.body.result).toMatchObject({ status: 'Failed', category: 'provider_network_error' });
+    expect(first.body['provider_data']).not.toHaveProperty('risk_analyses_result');
+    expect(JSON.stringify(first.body['provider_data'])).not.toContain('decline');
+    const second = await ask();
+    expect([second.body.id, second.body.result]).toEqual([first.body.id, { status: 'Succeed' }]);
+    expect(outcome(second.body['provider_data'])).toEqual({ decision: 'approve', score: 10 });
+    expect((await ask()).text).toBe(second.text);
+    expect(JSON.parse((await sandbox.api.get(`${path}/${PATH}`)).text)).toEqual([second.body]);
+  });
+
+  test('a review that is completed with a category has decided nothing either', async () => {
+    const path = await payment({ billing_address: { email: 'manual-review-hub@email.com' } });
+    const { id } = (await analyse(path)).body;
+    const failed = { status: 'Failed', category: 'provider_error', subCategory: 'unknown' } as const;
+    const { result } = await sandbox.control.complete(id, failed);
+    expect(result).toMatchObject({ status: 'Failed', category: 'provider_error', sub_category: 'unknown' });
+    const read = await sandbox.api.get(`${path}/${PATH}/${id}`);
+    expect(read.body.result).toEqual(result);
+    expect(read.body['provider_data']).not.toHaveProperty('risk_analyses_result');
+  });
+
   test('the same key answers with the first analysis, and a planted result decides it', async () => {
     const path = await payment();
     await sandbox.control.addFault({ action: 'result', status: 'Failed', path: `${path}/${PATH}`, times: 1 });

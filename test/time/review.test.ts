@@ -72,6 +72,25 @@ describe('a review before the authorization', () => {
     expect(await movements(time, flow.reference)).toEqual(moved);
   });
 
+  test.each([
+    ['ends with', 'pending'],
+    ['begins with', 'network'],
+  ] as const)('that %s a failure of the risk provider is no decline: an operator decides', async (_when, kind) => {
+    const input = await reviewedInput(time, {});
+    const fault = { action: 'result', status: 'Failed', category: 'provider_network_error', times: 1 } as const;
+    if (kind === 'network') await time.sandbox.addFault({ ...fault, path: '*/risk-analyses' });
+    const flow = await begin(time, SPECS.charge({ ...input, risk: {} }));
+    await time.passUntil(flow.startedAt + MINUTE);
+    const { transactionId = '' } = await flow.status();
+    if (kind === 'pending')
+      await time.sandbox.complete(transactionId, { status: 'Failed', category: 'provider_network_error' });
+    await time.passUntil(flow.startedAt + HOUR);
+    expect(await flow.status()).toMatchObject({ status: 'underReview', waitingFor: 'review' });
+    await flow.ask('decideReview', { ...OPERATOR, decision: 'approve' });
+    expect(await flow.outcome()).toMatchObject({ status: 'succeeded', risk: { decidedBy: 'operator' } });
+    expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD']);
+  });
+
   test('that is to be escalated waits for an operator, however long that takes', async () => {
     const input = await reviewedInput(time, { risk: { onReviewTimeout: 'escalate', reviewTimeLimit: '2 hours' } });
     const flow = await begin(time, SPECS.charge(input));
