@@ -1,8 +1,8 @@
 import type { Sandbox } from './context.js';
 import { emitPaymentEvent, emitTransactionEvent } from './events.js';
 import { watchHold } from './holds.js';
-import { providerData, riskProviderData } from './mock-provider.js';
-import { endedBy, VOIDED } from './payment-view.js';
+import { failure, providerData, riskProviderData } from './mock-provider.js';
+import { endedBy, isTooLate, VOIDED } from './payment-view.js';
 import type { BusinessUnit, Payment, PaymentStatus, Profile, Transaction, TransactionResult } from './records.js';
 import { KINDS } from './transaction-kinds.js';
 
@@ -44,12 +44,15 @@ export function applyTransaction(
 }
 
 /** Ends a pending transaction with a final result. Returns false, and changes nothing, if it is not pending. */
-export function settle(sandbox: Sandbox, transactionId: string, result: TransactionResult): boolean {
+export function settle(sandbox: Sandbox, transactionId: string, asked: TransactionResult): boolean {
   const transaction = sandbox.store.transactions.get(transactionId);
   if (transaction?.result.status !== 'Pending') return false;
   const unit = sandbox.store.units.get(transaction.appId);
   const payment = sandbox.store.payments.get(transaction.paymentId);
   if (unit === undefined || payment === undefined) throw new Error('a transaction without its unit or payment');
+  const result = isTooLate(transaction, unit, sandbox.store.transactionsOf(payment))
+    ? failure('provider_error')
+    : asked;
   const { settlement: _done, ...rest } = transaction;
   const settled = { ...rest, result, providerData: settledData(sandbox, transaction, unit, payment, result) };
   sandbox.schedule.cancel(jobKey(transactionId));

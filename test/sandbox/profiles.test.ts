@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HOSTILE_PROFILES } from '../../sandbox/business-units.js';
 import type { Profile } from '../../sandbox/records.js';
-import { GOOD_CARD, startTestSandbox, unitWith, type Api, type TestSandbox } from './support/sandbox.js';
+import {
+  GOOD_CARD,
+  PENDING_THEN_SUCCEED,
+  startTestSandbox,
+  unitWith,
+  type Api,
+  type TestSandbox,
+} from './support/sandbox.js';
 
 const DAY_MS = 86_400_000;
 
@@ -139,6 +146,20 @@ describe('a void after a partial capture', () => {
     await whole.api.post(`${whole.path}/captures`, { amount: 9_000 });
     expect((await whole.api.post(`${whole.path}/voids`, {})).status).toBe(409);
   });
+});
+
+test('a void that pends until what it was to end has succeeded fails, and the payment stays captured', async () => {
+  const { api, tokenize } = await unitWith(sandbox, { pending_void: 'allowed' });
+  const { id } = (await api.createPayment({ amount: 2_500 })).body;
+  const charge = await api.charge(id, await tokenize(PENDING_THEN_SUCCEED));
+  expect((await api.post(`/payments/${id}/voids`, {})).body.result.status).toBe('Pending');
+  await sandbox.control.complete(charge.body.id, { status: 'Succeed' });
+  await sandbox.control.advanceClock(60_000);
+  expect(await sandbox.control.ledgerOf({ paymentId: id })).toMatchObject([
+    { kind: 'charge', status: 'Succeed' },
+    { kind: 'void', status: 'Failed' },
+  ]);
+  expect((await api.get(`/payments/${id}`)).body.status).toBe('Captured');
 });
 
 describe('a service that offers nothing but what the interface names', () => {
