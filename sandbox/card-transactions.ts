@@ -9,9 +9,9 @@ import {
   type PaymentMethod,
   type ResolvedMethod,
 } from './payment-method.js';
-import type { Payment, TransactionKind } from './records.js';
+import type { TransactionKind } from './records.js';
 import { parseBody, type Call } from './route.js';
-import type { Draft } from './transactions.js';
+import type { Drafting } from './transactions.js';
 import { perVersion, type VersionRules } from './versions.js';
 
 const commonFields = (rules: VersionRules) => ({
@@ -56,9 +56,11 @@ type CardTransactionRequest = z.infer<z.ZodObject<ReturnType<typeof commonFields
 };
 
 /** Parses the body of an authorization, a charge or a credit; the returned function does the checks that need state. */
-export function cardTransaction(call: Call, kind: TransactionKind): (payment: Payment) => Draft {
+export function cardTransaction(call: Call, kind: TransactionKind): Drafting {
   const request = parseBody(call, cardTransactionSchema(call.rules));
-  return (payment) => {
+  return (payment, _others, again) => {
+    // A repeated transaction already has its payment method and may have used up its token.
+    if (again !== undefined) return { amount: again.amount, trigger: again.trigger };
     const method = resolvePaymentMethod(call, methodOf(request));
     const consent = consentOf(call, request, method);
     const trigger = consent.outcome ?? method.trigger;

@@ -4,7 +4,7 @@ import { amountOutcome } from './mock-provider.js';
 import { detailsSchema } from './payment-method.js';
 import type { MockOutcome, Payment, Transaction, TransactionKind } from './records.js';
 import { parseBody, type Call } from './route.js';
-import type { Draft } from './transactions.js';
+import type { Drafting } from './transactions.js';
 import { perVersion } from './versions.js';
 import { amountSchema, positiveMinorUnits } from './wire-fields.js';
 
@@ -33,27 +33,43 @@ export const voidSchema = perVersion(() =>
   z.object({ provider_specific_data: loose, additional_details: detailsSchema.optional() }),
 );
 
-/** Parses the body of a capture; the returned function does the checks that need state. So do the two below. */
-export function capture(call: Call): (payment: Payment, others: readonly Transaction[]) => Draft {
+/**
+ * Parses the body of a capture; the returned function does the checks that need state. So do the two below. A repeated one
+ * keeps its amount, whatever the body names, and what has happened since decides its outcome.
+ */
+export function capture(call: Call): Drafting {
   const request = withoutIgnoredAmount(call, parseBody(call, captureSchema(call.rules)));
-  return (payment, others) => {
+  return (payment, others, again) => {
     const before = standing(others, 'capture');
+    const outcomeOf = (amount: number): MockOutcome => {
+      const tooMuch = sum(before) + amount > payment.content.amount;
+      const expired = payment.holdUntil !== undefined && payment.holdUntil <= call.sandbox.clock.now();
+      return expired ? 'failed' : outcome(call, tooMuch, 'capture', amount);
+    };
+    if (again !== undefined) return { amount: again.amount, trigger: outcomeOf(again.amount) };
     if (request.amount === undefined && before.length > 0 && call.unit.profile.sums !== 'ignored') {
       throw invalidRequest('amount: is needed from the second capture on');
     }
     const amount = amountOf(request, payment);
-    const tooMuch = sum(before) + amount > payment.content.amount;
-    const expired = payment.holdUntil !== undefined && payment.holdUntil <= call.sandbox.clock.now();
-    const trigger = expired ? 'failed' : outcome(call, tooMuch, 'capture', amount);
-    return { amount, trigger, ...kept(request) };
+    return { amount, trigger: outcomeOf(amount), ...kept(request) };
   };
 }
 
-export function refund(call: Call): (payment: Payment, others: readonly Transaction[]) => Draft {
+export function refund(call: Call): Drafting {
   const request = withoutIgnoredAmount(call, parseBody(call, refundSchema(call.rules)));
-  return (payment, others) => {
+  return (payment, others, again) => {
     const taken = [...succeeded(others, 'capture'), ...succeeded(others, 'charge')];
     const before = standing(others, 'refund');
+    const outcomeOf = (amount: number, source: Transaction | undefined): MockOutcome => {
+      const ofSource = before.filter((one) => one.captureId === source?.id);
+      const tooMuch =
+        sum(before) + amount > sum(taken) || (source !== undefined && sum(ofSource) + amount > source.amount);
+      return outcome(call, tooMuch, 'refund', amount);
+    };
+    if (again !== undefined) {
+      const source = taken.find(({ id }) => id === again.captureId);
+      return { amount: again.amount, trigger: outcomeOf(again.amount, source) };
+    }
     const { capture_id: captureId } = request;
     const source = captureId === undefined ? undefined : taken.find(({ id }) => id === captureId.toLowerCase());
     if (captureId !== undefined && source === undefined) {
@@ -66,12 +82,9 @@ export function refund(call: Call): (payment: Payment, others: readonly Transact
       throw invalidRequest('amount: is needed from the second refund on');
     }
     const amount = request.amount === undefined && source !== undefined ? source.amount : amountOf(request, payment);
-    const ofSource = before.filter((one) => one.captureId === source?.id);
-    const tooMuch =
-      sum(before) + amount > sum(taken) || (source !== undefined && sum(ofSource) + amount > source.amount);
     return {
       amount,
-      trigger: outcome(call, tooMuch, 'refund', amount),
+      trigger: outcomeOf(amount, source),
       ...kept(request),
       ...(source !== undefined && { captureId: source.id }),
       ...(request.reason !== undefined && { reason: request.reason }),
@@ -80,12 +93,12 @@ export function refund(call: Call): (payment: Payment, others: readonly Transact
 }
 
 /** Voids the part that is not captured: the whole amount, except after a partial capture. */
-export function voiding(call: Call): (payment: Payment, others: readonly Transaction[]) => Draft {
+export function voiding(call: Call): Drafting {
   const request = parseBody(call, voidSchema(call.rules));
-  return ({ content }, others) => {
+  return ({ content }, others, again) => {
     const captured = succeeded(others, 'capture').reduce((sum, { amount }) => sum + amount, 0);
     const amount = Math.max(0, content.amount - captured);
-    return { amount, trigger: amountOutcome('void', amount), ...kept(request) };
+    return { amount, trigger: amountOutcome('void', amount), ...(again === undefined && kept(request)) };
   };
 }
 

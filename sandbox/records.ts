@@ -150,6 +150,8 @@ export interface Transaction {
   /** Outcome the mock provider gives this card or method. */
   trigger: MockOutcome;
   settlement?: Settlement;
+  /** Ended by hand after an answer that the provider was not reached: its key shows it as it is now. */
+  answersAnew?: boolean;
   idempotencyKey?: string;
   reconciliationId?: string;
   additionalDetails?: Record<string, string>;

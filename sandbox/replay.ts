@@ -7,11 +7,15 @@ import type { Answer, Call } from './route.js';
 
 /**
  * Returns the stored answer of an idempotency key, unchanged. A request of another API version gets the present state
- * of the same resource in its own version instead, since its amounts have another unit.
+ * of the same resource in its own version instead, since its amounts have another unit. So does a key whose answer was
+ * that the provider was not reached, once what came of it is known: unless the unit replays such answers.
  */
 export function replayed(call: Call, remembered: RememberedKey): Answer {
   const { status } = remembered;
-  const same = (remembered.version ?? call.rules.version) === call.rules.version;
+  const { replay_network_errors: replaysErrors } = call.unit.profile;
+  const isKnownNow = call.sandbox.store.transactions.get(remembered.resourceId)?.answersAnew === true;
+  const isOfVersion = (remembered.version ?? call.rules.version) === call.rules.version;
+  const same = isOfVersion && (!isKnownNow || replaysErrors);
   const body = same ? undefined : presentView(call, remembered);
   return body === undefined ? { status, text: storedAnswer(call.sandbox, remembered) } : { status, body };
 }

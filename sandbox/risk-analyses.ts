@@ -16,10 +16,10 @@ import {
 import type { JsonObject, Payment, ResultStatus, Transaction, TransactionResult } from './records.js';
 import { replayed } from './replay.js';
 import { keyUse, parseBody, paymentOfPath, type Answer, type Call } from './route.js';
-import { applyTransaction } from './settlement.js';
+import { applyTransaction, repeated } from './settlement.js';
 import { knownToken, usableToken } from './tokens.js';
 import { KINDS } from './transaction-kinds.js';
-import { answerAndRemember, repeated, transactionToAskAgain } from './transactions.js';
+import { answerAndRemember, transactionToAskAgain } from './transactions.js';
 import { perVersion } from './versions.js';
 
 const text = z.string().max(1_000).optional();

@@ -44,20 +44,48 @@ export function applyTransaction(
 }
 
 /** Ends a pending transaction with a final result. Returns false, and changes nothing, if it is not pending. */
-export function settle(sandbox: Sandbox, transactionId: string, asked: TransactionResult): boolean {
+export function settle(sandbox: Sandbox, transactionId: string, result: TransactionResult): boolean {
   const transaction = sandbox.store.transactions.get(transactionId);
   if (transaction?.result.status !== 'Pending') return false;
+  end(sandbox, transaction, result);
+  return true;
+}
+
+/**
+ * Ends by hand what pends, or what failed because the provider was not reached: that may have moved money all the same.
+ * Returns false, and changes nothing, if it is neither.
+ */
+export function complete(sandbox: Sandbox, transactionId: string, result: TransactionResult): boolean {
+  const transaction = sandbox.store.transactions.get(transactionId);
+  if (transaction === undefined || !isUnreached(transaction)) return settle(sandbox, transactionId, result);
+  const payment = sandbox.store.payments.get(transaction.paymentId);
+  // Its key no longer asks the provider, and what it once answered was never replayed.
+  end(sandbox, { ...repeated(transaction, payment), answersAnew: true }, result);
+  return true;
+}
+
+/** Whether the provider was not reached, so that nobody knows whether it has acted. */
+export function isUnreached({ result }: Transaction): boolean {
+  return result.status === 'Failed' && result.category === 'provider_network_error';
+}
+
+/** A transaction that its provider answers once more, without what the last answer has left behind. */
+export function repeated(again: Transaction, payment: Payment | undefined): Transaction {
+  const { settled: _settled, answersAnew: _answers, ...kept } = again;
+  // Since then the payment may have moved on, and a failure must not take it back.
+  return { ...kept, paymentStatusBefore: payment?.status ?? kept.paymentStatusBefore };
+}
+
+function end(sandbox: Sandbox, transaction: Transaction, asked: TransactionResult): void {
   const unit = sandbox.store.units.get(transaction.appId);
   const payment = sandbox.store.payments.get(transaction.paymentId);
   if (unit === undefined || payment === undefined) throw new Error('a transaction without its unit or payment');
-  const result = isTooLate(transaction, unit, sandbox.store.transactionsOf(payment))
-    ? failure('provider_error')
-    : asked;
+  const tooLate = asked.status === 'Succeed' && isTooLate(transaction, unit, sandbox.store.transactionsOf(payment));
+  const result = tooLate ? failure('provider_error') : asked;
   const { settlement: _done, ...rest } = transaction;
   const settled = { ...rest, result, providerData: settledData(sandbox, transaction, unit, payment, result) };
-  sandbox.schedule.cancel(jobKey(transactionId));
+  sandbox.schedule.cancel(jobKey(transaction.id));
   sandbox.store.transaction(() => applyTransaction(sandbox, 'update', unit, settled));
-  return true;
 }
 
 function settledData(

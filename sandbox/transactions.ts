@@ -17,14 +17,17 @@ import type {
 } from './records.js';
 import { replayed } from './replay.js';
 import { keyUse, paymentOfPath, uuidParam, type Answer, type Call } from './route.js';
-import { applyTransaction } from './settlement.js';
+import { applyTransaction, isUnreached, repeated } from './settlement.js';
 import { KINDS } from './transaction-kinds.js';
 import { jsonText } from './wire-fields.js';
 
 /** Fields of a new transaction that the request determines; payment and call determine the rest. */
 export type Draft = Pick<Transaction, 'amount' | 'trigger'> & Partial<Transaction>;
-/** `others`: the payment's transactions except the repeated one. Throws the refusals that depend on state. */
-export type Drafting = (payment: Payment, others: readonly Transaction[]) => Draft;
+/**
+ * `others`: the payment's transactions except the repeated one (`again`), whose amount and outcome are worked out anew.
+ * Throws the refusals that depend on state.
+ */
+export type Drafting = (payment: Payment, others: readonly Transaction[], again: Transaction | undefined) => Draft;
 
 /**
  * Creates a transaction under the payment of the path, or replays the answer of its idempotency key. An unreachable
@@ -41,18 +44,25 @@ export function createTransaction(call: Call, kind: MoneyKind, drafting: Draftin
   const payment = paymentOfPath(call);
   const others = sandbox.store.transactionsOf(payment).filter(({ id }) => id !== again?.id);
   if (!mayStart(kind, unit, payment, others)) throw paymentConflict();
-  // A repeated transaction already has its payment method and may have used up its token.
-  const draft = again ?? drafting(payment, others);
+  const draft = drafting(payment, others, again);
   if (replay) return replayed(call, remembered);
 
-  const made: Transaction = again ?? {
+  const made =
+    again === undefined ? newTransaction(call, kind, payment, draft) : { ...repeated(again, payment), ...draft };
+  const transaction = { ...made, ...ask(call, kind, payment, made) };
+  applyTransaction(sandbox, again === undefined ? 'create' : 'update', unit, transaction);
+  return answerAndRemember(call, transaction);
+}
+
+function newTransaction(call: Call, kind: MoneyKind, payment: Payment, draft: Draft): Transaction {
+  return {
     ...draft,
     id: randomUUID(),
     kind,
     paymentId: payment.id,
-    appId: unit.appId,
+    appId: call.unit.appId,
     env: call.env,
-    created: sandbox.clock.now(),
+    created: call.sandbox.clock.now(),
     currency: payment.content.currency,
     result: { status: 'Pending' },
     providerData: {},
@@ -60,9 +70,6 @@ export function createTransaction(call: Call, kind: MoneyKind, drafting: Draftin
     paymentStatusBefore: payment.status,
     ...(call.idempotencyKey !== undefined && { idempotencyKey: call.idempotencyKey }),
   };
-  const transaction = { ...made, ...ask(call, kind, payment, made) };
-  applyTransaction(sandbox, again === undefined ? 'create' : 'update', unit, transaction);
-  return answerAndRemember(call, transaction);
 }
 
 /** Answers a created transaction and stores the answer under the request's idempotency key. */
@@ -114,15 +121,7 @@ export function transactionToAskAgain(
 ): Transaction | undefined {
   if (remembered.resource !== kind || call.unit.profile.replay_network_errors) return undefined;
   const transaction = call.sandbox.store.transactions.get(remembered.resourceId);
-  const { status, category } = transaction?.result ?? {};
-  return status === 'Failed' && category === 'provider_network_error' ? transaction : undefined;
-}
-
-/** A transaction whose provider is asked again, without what its last answer has left behind. */
-export function repeated(again: Transaction, { status }: Payment): Transaction {
-  const { settled: _settled, ...kept } = again;
-  // Since then the payment may have moved on, and a failure must not take it back.
-  return { ...kept, paymentStatusBefore: status };
+  return transaction !== undefined && isUnreached(transaction) ? transaction : undefined;
 }
 
 /** Returns the provider's result: what card or amount trigger, unless a planted fault decides. */

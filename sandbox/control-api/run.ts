@@ -5,7 +5,7 @@ import type { Sandbox } from '../context.js';
 import { chosenResult, chosenRiskResult } from '../mock-provider.js';
 import type { BusinessUnit } from '../records.js';
 import type { Settings } from '../settings.js';
-import { settle } from '../settlement.js';
+import { complete } from '../settlement.js';
 import { controlBody, ControlError, notThere } from './control-route.js';
 
 const DAY_MS = 86_400_000;
@@ -32,7 +32,7 @@ export const completeSchema = z.strictObject({
   sub_category: z.string().min(1).optional(),
 });
 
-/** Routes for health, reset, settings, clock, and for ending a pending transaction manually. */
+/** Routes for health, reset, settings, clock, and for ending a transaction manually. */
 export function runRoutes(app: FastifyInstance, sandbox: Sandbox, reset: () => void): void {
   app.get('/health', async () => health(sandbox));
 
@@ -65,8 +65,9 @@ export function runRoutes(app: FastifyInstance, sandbox: Sandbox, reset: () => v
     if (transaction === undefined) return notThere(reply, 'transaction', id);
     const chosen = transaction.kind === 'risk-analysis' ? chosenRiskResult : chosenResult;
     const result = chosen(status, category, subCategory);
-    if (!settle(sandbox, id, result)) {
-      throw new ControlError(409, [`transaction ${id} is ${transaction.result.status} already: only Pending can end`]);
+    if (!complete(sandbox, id, result)) {
+      const only = 'only Pending, or a Failed whose provider was not reached, can end';
+      throw new ControlError(409, [`transaction ${id} is ${transaction.result.status} already: ${only}`]);
     }
     return {
       transaction_id: id,

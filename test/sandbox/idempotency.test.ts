@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Api, GOOD_CARD, startTestSandbox, until, type TestSandbox } from './support/sandbox.js';
+import {
+  Api,
+  authorized,
+  GOOD_CARD,
+  PENDING_THEN_SUCCEED,
+  startTestSandbox,
+  until,
+  type TestSandbox,
+} from './support/sandbox.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -12,6 +20,20 @@ afterAll(() => sandbox.close());
 async function paymentAndToken(): Promise<{ paymentId: string; token: string }> {
   const { token } = await sandbox.control.tokenize(GOOD_CARD);
   return { paymentId: (await sandbox.api.createPayment()).body.id, token };
+}
+
+const UNREACHED = { action: 'result', status: 'Failed', category: 'provider_network_error', times: 1 } as const;
+
+async function statuses(paymentId: string): Promise<string[]> {
+  return (await sandbox.control.ledgerOf({ paymentId })).map(({ kind, status }) => `${kind} ${status}`);
+}
+
+/** Of the statement. */
+async function lineOf(reconciliationId: string): Promise<string> {
+  // A statement has what was made before its end.
+  await sandbox.control.advanceClock(1);
+  const lines = (await sandbox.control.statement()).split('\n');
+  return lines.find((line) => line.includes(`"${reconciliationId}"`)) ?? '';
 }
 
 describe('idempotency keys', () => {
@@ -85,6 +107,44 @@ describe('idempotency keys', () => {
     expect(second.body.result).toEqual({ status: 'Succeed' });
     expect((await sandbox.api.charge(paymentId, token, extra, 'key-net')).text).toBe(second.text);
     expect(await sandbox.control.ledger('idem-net')).toMatchObject([{ status: 'Succeed', idempotency_key: 'key-net' }]);
+  });
+
+  test('a pending card whose provider is asked again is not settled while it pends', async () => {
+    const { token } = await sandbox.control.tokenize(PENDING_THEN_SUCCEED);
+    const { id } = (await sandbox.api.createPayment()).body;
+    await sandbox.control.addFault({ ...UNREACHED, path: `/payments/${id}/charges` });
+    const charge = () => sandbox.api.charge(id, token, { reconciliation_id: 'idem-pends' }, 'key-pends');
+    const settled = async () => /"settled":/.test(await lineOf('idem-pends'));
+    await charge();
+    await sandbox.control.advanceClock(60_000);
+    expect([await statuses(id), await settled()]).toEqual([['charge Failed'], true]);
+    await charge();
+    expect([await statuses(id), await settled()]).toEqual([['charge Pending'], false]);
+    await sandbox.control.advanceClock(60_000);
+    expect([await statuses(id), await settled()]).toEqual([['charge Succeed'], true]);
+  });
+
+  test('a capture that is asked again and fails does not take back what another has captured since', async () => {
+    const { paymentId, path } = await authorized(sandbox);
+    await sandbox.control.addFault({ ...UNREACHED, path: `${path}/captures` });
+    const capture = (amount: number, key: string) =>
+      sandbox.api.post(`${path}/captures`, { amount }, { 'idempotency-key': key });
+    await capture(1_500, 'first');
+    await capture(4_000, 'second');
+    expect((await capture(1_500, 'first')).body.result.category).toBe('provider_error');
+    expect(await statuses(paymentId)).toEqual(['authorization Succeed', 'capture Failed', 'capture Succeed']);
+    expect((await sandbox.api.get(path)).body.status).toBe('Captured');
+  });
+
+  test('what moved although the provider was not reached can be told by hand, once, and its key then says so', async () => {
+    const { paymentId, token } = await paymentAndToken();
+    await sandbox.control.addFault({ ...UNREACHED, path: `/payments/${paymentId}/charges` });
+    const charge = () => sandbox.api.charge(paymentId, token, {}, 'key-told');
+    const { id } = (await charge()).body;
+    await sandbox.control.complete(id, { status: 'Succeed' });
+    expect((await charge()).body).toMatchObject({ id, result: { status: 'Succeed' } });
+    expect((await sandbox.api.get(`/payments/${paymentId}`)).body.status).toBe('Captured');
+    await expect(sandbox.control.complete(id, { status: 'Failed' })).rejects.toThrow('Succeed already');
   });
 
   test('after 24 h a key is forgotten: the same request makes a second charge', async () => {
@@ -177,6 +237,25 @@ describe('profiles of a business unit', () => {
     await sandbox.control.advanceClock(30_000);
     expect((await api.get(`/payments/${paymentId}/charges`)).text).toContain(made.body.id);
     expect(await sandbox.control.ledger('quiet-1')).toHaveLength(1);
+  });
+
+  test('another key after a network error charges twice, if the first charge has moved the money after all', async () => {
+    const { charge, paymentId } = await unitWith({ second_charge: 'allowed' });
+    await sandbox.control.addFault({ ...UNREACHED, path: `/payments/${paymentId}/charges` });
+    const { id } = (await charge({}, 'K1')).body;
+    await sandbox.control.complete(id, { status: 'Succeed' });
+    expect((await charge({}, 'K2')).body.result.status).toBe('Succeed');
+    expect(await statuses(paymentId)).toEqual(['charge Succeed', 'charge Succeed']);
+  });
+
+  test('a first charge that is told to have failed after another key has charged leaves that captured', async () => {
+    const { api, charge, paymentId } = await unitWith({ second_charge: 'allowed' });
+    await sandbox.control.addFault({ ...UNREACHED, path: `/payments/${paymentId}/charges` });
+    const { id } = (await charge({}, 'K1')).body;
+    await charge({}, 'K2');
+    await sandbox.control.complete(id, { status: 'Failed' });
+    expect(await statuses(paymentId)).toEqual(['charge Failed', 'charge Succeed']);
+    expect((await api.get(`/payments/${paymentId}`)).body.status).toBe('Captured');
   });
 
   test('a stored network error is replayed where the unit is set so', async () => {

@@ -49,6 +49,17 @@ describe('strict sums', () => {
     expect(await refund(4_000, first)).toBe('Failed');
     expect(await refund(4_400, second)).toBe('Succeed');
   });
+
+  test('what was captured since counts for a capture that the provider is asked for again', async () => {
+    const { api, path } = await held({ sums: 'strict' });
+    const fault = { action: 'result', status: 'Failed', category: 'provider_network_error', times: 1 } as const;
+    await sandbox.control.addFault({ ...fault, path: `${path}/captures` });
+    const capture = async (key: string) =>
+      (await api.post(`${path}/captures`, { amount: 5_000 }, { 'idempotency-key': key })).body.result;
+    expect(await capture('K1')).toMatchObject({ category: 'provider_network_error' });
+    expect(await capture('K2')).toEqual({ status: 'Succeed' });
+    expect(await capture('K1')).toMatchObject({ status: 'Failed', category: 'provider_request_error' });
+  });
 });
 
 describe('holds that end in silence', () => {
