@@ -194,7 +194,14 @@ const MONEY_FIELDS: ReadonlySet<string> = new Set([
   'max',
 ]);
 
-const COUNTRY_FIELDS: ReadonlySet<string> = new Set(['country', 'country_code', 'originating_purchase_country']);
+const COUNTRY_FIELDS: ReadonlySet<string> = new Set([
+  'country',
+  'country_code',
+  'originating_purchase_country',
+  // Of a risk analysis.
+  'merchant_country_code',
+  'acquirer_country_code',
+]);
 
 interface Conversions {
   money(value: unknown, currency: string | undefined): unknown;

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { alpha2Of, alpha3Of } from '../../src/provider/countries.js';
 import { API_VERSIONS, type ApiVersion } from '../../src/provider/index.js';
 import { paymentRequestSchema } from '../../src/provider/resources/payments.js';
+import { riskAnalysisRequestSchema } from '../../src/provider/resources/risk-analyses.js';
 import { chargeRequestSchema } from '../../src/provider/resources/transactions.js';
 import { VersionFault, decodeBody, encodeBody, toWireNames } from '../../src/provider/wire.js';
 import { TOKEN } from './support/fake-service.js';
@@ -171,6 +172,18 @@ describe('requests on the wire of each API version', () => {
         three_d_secure_attributes: { encoding: 'b', xid: 'x', cavv: 'c', eci_flag: '05' },
       });
     }
+  });
+
+  test('countries of a risk analysis have two letters at 1.0.0, there and back', () => {
+    const request = { merchant: { merchantCountryCode: 'BRA' }, acquirer: { acquirerCountryCode: 'USA' } };
+    const wire = (version: ApiVersion): string => {
+      const checked = riskAnalysisRequestSchema(version).parse(request);
+      return encodeBody(toWireNames(checked) as Record<string, unknown>, version);
+    };
+    const long = { merchant: { merchant_country_code: 'BRA' }, acquirer: { acquirer_country_code: 'USA' } };
+    const short = { merchant: { merchant_country_code: 'BR' }, acquirer: { acquirer_country_code: 'US' } };
+    expect([JSON.parse(wire('1.0.0')), JSON.parse(wire('1.3.0'))]).toEqual([short, long]);
+    expect(decodeBody(JSON.stringify(short), '1.0.0')).toEqual(long);
   });
 
   test('sums of instalments are decimals at 1.0.0 in the currency that the caller names', () => {
