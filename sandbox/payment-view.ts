@@ -144,7 +144,7 @@ export function transactionView(
   const { rules } = view;
   const { profile } = view.unit;
   const { shows } = KINDS[transaction.kind];
-  const details = answerTo === 'POST' ? undefined : transaction.paymentMethodDetails;
+  const details = answerTo === 'POST' || !echoesDetails(view.unit) ? undefined : transaction.paymentMethodDetails;
   const method = transaction.paymentMethod && showMethod(rules, transaction.paymentMethod);
   // By the interface description every transaction has amount and currency; some were observed without.
   const byInterface = profile.reading === 'interface' || profile.offers === 'interface';

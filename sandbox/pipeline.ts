@@ -95,7 +95,8 @@ function answerUnderFault(
     }
     case 'garbage': {
       const status = fault.after === true ? act().status : request.method === 'POST' ? 201 : 200;
-      return send(reply, { status, text: GARBAGE });
+      // A 204 has no body, and so nothing that could be garbage.
+      return send(reply, { status: status === 204 ? 200 : status, text: GARBAGE });
     }
     default:
       return send(reply, act());

@@ -145,7 +145,7 @@ function store(call: Call): Answer {
   }
   const stored: Token = { ...token, state: 'assigned', customerId: customer.id };
   sandbox.store.tokens.put(stored);
-  const modified = sandbox.clock.now();
+  const modified = modifiedAfter(customer, sandbox);
   sandbox.store.customers.put({ ...customer, modified, tokens: [...customer.tokens, stored.token] });
   return { status: 201, body: storedMethodView(call, customer, stored) };
 }
@@ -164,11 +164,11 @@ function get(call: Call): Answer {
 function removeCard(call: Call): Answer {
   const customer = customerOfPath(call);
   const { token } = storedCard(call, customer);
-  const { store: kept, clock } = call.sandbox;
+  const { store: kept } = call.sandbox;
   kept.tokens.delete(token);
   kept.customers.put({
     ...customer,
-    modified: clock.now(),
+    modified: modifiedAfter(customer, call.sandbox),
     tokens: customer.tokens.filter((other) => other !== token),
   });
   return { status: 204, body: undefined };

@@ -143,7 +143,8 @@ describe('a part of the ledger', () => {
       ['charge', third.paymentId],
     ]);
     const [newest] = (await sandbox.control.deliveries()).slice(-1);
-    expect(await sandbox.control.deliveries({ latest: 1 })).toEqual([newest]);
+    // It may have been tried in between.
+    expect(await sandbox.control.deliveries({ latest: 1 })).toMatchObject([{ id: newest?.id }]);
     for (const latest of ['0', '-1', 'x', '1e3']) {
       const { status, body } = await sandbox.api.get(`/sandbox/ledger?latest=${latest}`);
       expect([status, body['errors']]).toEqual([400, [expect.stringContaining('latest:')]]);

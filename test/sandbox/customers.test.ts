@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { GOOD_CARD, startTestSandbox, type TestSandbox } from './support/sandbox.js';
 
 const HOUR_MS = 3_600_000;
@@ -19,6 +19,21 @@ const store = (customerId: string, token: string, headers: Record<string, string
   sandbox.api.call('POST', `/customers/${customerId}/payment-methods/${token}`, undefined, headers);
 
 describe('customers', () => {
+  test('each change of the stored cards moves `modified` on, also within one millisecond', async () => {
+    const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now());
+    try {
+      const { id, modified } = (await create()).body;
+      const token = await tokenize();
+      const modifiedNow = async () => Number((await sandbox.api.get(`/customers/${id}`)).body.modified);
+      await store(id, token);
+      expect(await modifiedNow()).toBe(Number(modified) + 1);
+      await sandbox.api.call('DELETE', `/customers/${id}/payment-methods/${token}`);
+      expect(await modifiedNow()).toBe(Number(modified) + 2);
+    } finally {
+      now.mockRestore();
+    }
+  });
+
   test('a customer is made, read by id and by reference, replaced and deleted', async () => {
     const reference = `ref ${randomUUID()}`;
     const made = await create({ customer_reference: reference, email: 'ada@example.com', first_name: 'Ada' });

@@ -72,6 +72,14 @@ describe('faults on requests', () => {
     expect(await sandbox.control.ledger('f-garbage')).toHaveLength(1);
   });
 
+  test('garbage that comes after a deletion is no answer without a body', async () => {
+    const path = `/customers/${(await sandbox.api.post('/customers', { customer_reference: 'f-deleted' })).body.id}`;
+    await sandbox.control.addFault({ action: 'garbage', method: 'DELETE', path, after: true, times: 1 });
+    const answer = await sandbox.api.call('DELETE', path);
+    expect([answer.status, answer.text]).toEqual([200, '{"id":"']);
+    expect((await sandbox.api.get(path)).status).toBe(404);
+  });
+
   test('delay holds a request back before it acts', async () => {
     const charge = await readyCharge('f-delay');
     await sandbox.control.addFault({ ...CHARGES, action: 'delay', delay_ms: 300, times: 1 });

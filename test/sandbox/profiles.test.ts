@@ -7,7 +7,7 @@ import {
   PENDING_THEN_SUCCEED,
   startTestSandbox,
   unitWith,
-  type Api,
+  Api,
   type TestSandbox,
 } from './support/sandbox.js';
 
@@ -197,6 +197,27 @@ describe('a service that offers nothing but what the interface names', () => {
     expect(read.body).toMatchObject({ id: made.id, result: { status: 'Succeed' } });
     expect(read.body.additional_details).toBeUndefined();
   });
+});
+
+test.each([
+  [{}, { a: 'b' }],
+  [{ echo_additional_details: false }, undefined],
+  [{ offers: 'interface' }, undefined],
+] as const)('with %j a charge that is read shows of its token the details %j', async (profile, wanted) => {
+  const { app_id, private_key, public_key } = await sandbox.control.putBusinessUnit({ app_id: randomUUID(), profile });
+  const api = new Api(sandbox.url, { 'app-id': app_id, 'private-key': private_key });
+  const card = {
+    token_type: 'credit_card',
+    holder_name: 'Ada',
+    card_number: GOOD_CARD,
+    additional_details: { a: 'b' },
+  };
+  const { token } = (await api.post('/tokens', card, { 'public-key': public_key })).body;
+  const { id } = (await api.createPayment()).body;
+  const charge = await api.charge(id, token);
+  const read = await api.get(`/payments/${id}/charges/${charge.body.id}`);
+  const method = read.body['payment_method'] as { token: string; additional_details?: object };
+  expect([method.token, method.additional_details]).toEqual([token, wanted]);
 });
 
 test.each([
