@@ -22,7 +22,7 @@ import { KINDS } from './transaction-kinds.js';
 import { jsonText } from './wire-fields.js';
 
 /** Fields of a new transaction that the request determines; payment and call determine the rest. */
-export type Draft = Pick<Transaction, 'amount' | 'trigger'> & Partial<Transaction>;
+type Draft = Pick<Transaction, 'amount' | 'trigger'> & Partial<Transaction>;
 /**
  * `others`: the payment's transactions except the repeated one (`again`), whose amount and outcome are worked out anew.
  * Throws the refusals that depend on state.

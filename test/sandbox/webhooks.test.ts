@@ -212,10 +212,7 @@ describe('webhooks', () => {
     await sandbox.control.settings({ resendFirstMs: HOUR_MS });
     await sandbox.control.addWebhookEndpoint({ url: receiver.url, events: ['payment.charge.create'] });
     await sandbox.charged();
-    const [{ id = '' } = {}] = await until(async () => {
-      const done = await sandbox.control.deliveries({ status: 'delivered' });
-      return done.length > 0 ? done : undefined;
-    });
+    const { id } = await until(async () => (await sandbox.control.deliveries({ status: 'delivered' }))[0]);
     await receiver.close();
     await sandbox.control.resend(id);
     const delivery = await until(async () =>
