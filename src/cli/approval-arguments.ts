@@ -4,7 +4,7 @@ export interface ApprovalRequest {
   command: 'approve' | 'reject';
   json: boolean;
   reference: string;
-  /** undefined: the one that waits. */
+  /** undefined: what waits is shown, and nothing is decided. */
   commandId?: string;
   who: string;
   why: string;
@@ -34,7 +34,7 @@ export function addApprovalCommands(program: Command, { text, json, ask }: Parsi
       .description(DOES[name])
       .option(
         '--command <id>',
-        'the command of the refund, as explain names it (default: the one that waits)',
+        'the command of the refund; without it what waits is shown, and nothing is decided: exit code 1',
         text('--command'),
       )
       .requiredOption('--who <name>', 'who decides: another person than the one who asked', text('--who'))

@@ -9,13 +9,18 @@ import { findFlow } from './find-flow.js';
 import { asJson, asLines, printable } from './table.js';
 import { isOpen } from '../client/is-open.js';
 
-/** Decides on the credit or refund that waits at a flow, or at the commands of its payment. */
+/**
+ * Decides on the credit or refund that waits at a flow, or at the commands of its payment. Resolves with the exit code.
+ * Without the name of a command it shows what waits and decides nothing, exit code 1: the same words given again, after a
+ * lost answer, would decide the next one, which nobody has looked at.
+ */
 export async function decide(
   engine: Engine,
-  { command, json, reference, commandId, who, why }: ApprovalRequest,
+  request: ApprovalRequest,
   { print }: { print: (text: string) => void },
 ): Promise<number> {
-  const workflowId = whereItWaits((await findFlow(engine, reference)).flow);
+  const { command, json, commandId, who, why } = request;
+  const workflowId = whereItWaits((await findFlow(engine, request.reference)).flow);
   const flow = { workflowId };
   const holdfast = new HoldfastClient(engine.client);
   const failed = (why: string): never => {
@@ -23,15 +28,30 @@ export async function decide(
   };
   const ask = <Answer>(asked: Promise<Answer>): Promise<Answer> =>
     asked.catch((error: unknown) => failed(messageOf(error)));
-  const waiting = commandId ?? (await ask(holdfast.status(flow))).approval?.commandId;
-  const asked = waiting ?? failed('nothing waits for a decision. Look with: npx holdfast list --waiting-for approval');
-  const decided = await ask(holdfast[command](flow, { commandId: asked, who, why }));
+  if (commandId === undefined) {
+    const { approval, operatorReason = '' } = await ask(holdfast.status(flow));
+    const waits =
+      approval ?? failed('nothing waits for a decision. Look with: npx holdfast list --waiting-for approval');
+    if (json) print(asJson({ workflowId, approval: waits, operatorReason }));
+    else print(asLines([`${workflowId}: ${operatorReason}.`, sayHow(request, waits.commandId)].map(printable)));
+    return 1;
+  }
+  const decided = await ask(holdfast[command](flow, { commandId, who, why }));
   if (json) print(asJson({ workflowId, ...decided }));
   else
     print(
-      asLines([`${printable(workflowId)}: "${printable(asked)}" ${decided.decision} by ${printable(decided.who)}`]),
+      asLines([`${printable(workflowId)}: "${printable(commandId)}" ${decided.decision} by ${printable(decided.who)}`]),
     );
   return 0;
+}
+
+function sayHow({ command, reference, who, why }: ApprovalRequest, commandId: string): string {
+  const words = ['npx', 'holdfast', command, reference, '--command', commandId, '--who', who, '--why', why];
+  return `Nothing was decided. If this is the one: ${words.map(forShell).join(' ')}`;
+}
+
+function forShell(word: string): string {
+  return /^[\w.:@/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Refunds of a payment wait at its commands, once the flow that made it has ended. */

@@ -1,7 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { ApprovalRequest } from '../../../src/cli/approval-arguments.js';
-import { decide } from '../../../src/cli/approvals.js';
-import type { Engine } from '../../../src/cli/engine.js';
 import { resetToEachTask, resetToFirstTask } from '../../support/resets.js';
 import type { TestStack } from '../../support/stack.js';
 import { ledgerRows } from '../../support/virtual-flows.js';
@@ -224,30 +221,6 @@ test('an approval is of the sum that is sent: what others refund meanwhile asks 
   await approve('Linus');
   expect(await answer).toMatchObject({ status: 'succeeded', amount: 7_000, evidence: { approved: { who: 'Linus' } } });
   expect(await moved()).toEqual(['charge Succeed 12000 USD', 'refund Succeed 5000 USD', 'refund Succeed 7000 USD']);
-});
-
-test('the command of the operator finds what waits by the reference of the payment', async () => {
-  await newDay();
-  const { actions, reference } = await charged();
-  const said: string[] = [];
-  const engine = { client: time.client, address: 'here', namespace: 'default' } as Engine;
-  const run = async (request: Partial<ApprovalRequest>) =>
-    await decide(
-      engine,
-      { command: 'approve', json: false, reference, ...GRACE, ...request },
-      { print: (text) => said.push(text) },
-    );
-  await expect(run({})).rejects.toThrow('nothing waits for a decision');
-  const { answer } = await actions.command('refund', { commandId: 'big', amount: 7_000, who: 'Ada' });
-  await pass(MINUTE);
-  await expect(run({ who: 'Ada' })).rejects.toThrow('who: Ada has asked for "big"; another person has to decide');
-  expect(await run({})).toBe(0);
-  expect(said.join('')).toContain('"big" approved by Grace');
-  expect(await answer).toMatchObject({ status: 'succeeded' });
-  const credit = await beginFlow(time, 'credit', await inputOf(time, 'credit', { amount: 7_000, who: 'Ada' }));
-  await pass(MINUTE);
-  await run({ command: 'reject', reference: credit.reference });
-  expect(await credit.outcome()).toMatchObject({ status: 'notExecuted' });
 });
 
 test('nobody approves what they have asked for by spelling their name otherwise', async () => {
