@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import {
+  BULK_SLICE,
   type BulkActivities,
   type BulkInput,
   bulkInputSchema,
@@ -34,7 +35,6 @@ export function createBulkActivities(deps: BulkDeps): BulkActivities {
   return buildActivities(deps, table, requireDecodedCall);
 }
 
-const SLICE = 1_000;
 /** More would say that they answer more slowly than they are asked. */
 const AT_ONCE = 20;
 /** Less than a third of the heartbeat timeout. */
@@ -89,7 +89,7 @@ async function bulkSlice(deps: BulkDeps, lists: Lists, call: BulkSliceCall): Pro
 const LISTED_FOR_MS = 600_000;
 
 async function choose(
-  { bulk, bulkSlice: most = SLICE }: BulkDeps,
+  { bulk, bulkSlice: most = BULK_SLICE }: BulkDeps,
   lists: Lists,
   input: BulkInput,
   { after = '', begun }: BulkSliceCall,

@@ -41,7 +41,7 @@ export function addBulkCommands(subscriptions: Command, { wholeOf, json, faults,
       .requiredOption('--unit <name>', 'of the open subscriptions of this business unit')
       .option('--query <query>', "those that this matches, in the words of Temporal's visibility")
       .option('--rate <number>', 'at most so many a second', wholeOf('--rate', 1, MAX_RATE), DEFAULT_RATE)
-      .requiredOption('--name <name>', 'of this bulk: under the same name each takes the command once')
+      .requiredOption('--name <name>', 'of this bulk: given again with the same words it goes on')
       .requiredOption('--who <name>', 'who decides it')
       .requiredOption('--why <text>', 'for what reason')
       .option('--dry-run', 'only counts those that match');

@@ -1,23 +1,26 @@
-import { createHash } from 'node:crypto';
-import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowExecutionDescription,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { bulkQuery } from '../client/bulk-port.js';
-import { eventsOf } from '../client/earlier-runs.js';
-import { decode } from '../client/ended-flow.js';
 import { isOpen } from '../client/is-open.js';
 import { announcedKeys } from '../client/ready-check.js';
 import {
+  BULK_ID_MEMO,
   BULK_MEMO,
   BULK_UNDER_WAY,
   BULK_WORKFLOW,
   type BulkInput,
-  type BulkResult,
-  type BulkSlice,
   type BulkStatus,
   bulkWorkflowId,
 } from '../contract/bulk.js';
 import { BILLING_TASK_QUEUE, QUERY_NAMES } from '../contract/names.js';
 import type { BulkRequest } from './bulk-arguments.js';
+import { readRun, resultsOf } from './bulk-results.js';
 import type { Engine } from './engine.js';
 import { CommandError, messageOf } from './errors.js';
 import { asJson, asLines, printable } from './table.js';
@@ -42,12 +45,13 @@ async function run(client: Client, request: BulkRequest, output: Output): Promis
     case 'subscriptions bulk':
       return await start(client, request, output);
     case 'subscriptions bulk status':
-      output.print(await statusOf(client, bulkWorkflowId(request), request.json));
+      return await sayStatus(client, bulkWorkflowId(request), request.json, output);
+    case 'subscriptions bulk results': {
+      const { results, unknown } = await resultsOf(client, bulkWorkflowId(request));
+      for (const result of results) output.print(`${JSON.stringify(result)}\n`);
+      for (const sentence of unknown) output.printError(`${sentence}\n`);
       return 0;
-    case 'subscriptions bulk results':
-      for (const result of await resultsOf(client, bulkWorkflowId(request)))
-        output.print(`${JSON.stringify(result)}\n`);
-      return 0;
+    }
     case 'subscriptions bulk stop':
       await client.workflow.getHandle(bulkWorkflowId(request)).cancel();
       output.printError('It ends after those that are under way; started again with the same words it goes on.\n');
@@ -55,10 +59,21 @@ async function run(client: Client, request: BulkRequest, output: Output): Promis
   }
 }
 
+async function sayStatus(client: Client, workflowId: string, json: boolean, output: Output): Promise<number> {
+  const described = await client.workflow.getHandle(workflowId).describe();
+  output.print(await statusOf(client, described, json));
+  const { lost } = isOpen(described.status) ? {} : await readRun(client, described);
+  if (lost !== undefined) output.printError(`${lost}\n`);
+  return 0;
+}
+
 /** A run that was stopped, or has failed, can't say so itself: its state is that of its last workflow task. */
-async function statusOf(client: Client, workflowId: string, json: boolean): Promise<string> {
+async function statusOf(
+  client: Client,
+  { workflowId, status: run }: WorkflowExecutionDescription,
+  json: boolean,
+): Promise<string> {
   const handle = client.workflow.getHandle(workflowId);
-  const { status: run } = await handle.describe();
   const ended = isOpen(run) || run.name === 'COMPLETED' ? undefined : run.name === 'CANCELLED' ? 'stopped' : 'failed';
   if (json) {
     const status = await handle.query<BulkStatus>(QUERY_NAMES.status);
@@ -108,23 +123,27 @@ async function counted(client: Client, input: BulkInput): Promise<number> {
 async function startOrJoin(client: Client, workflowId: string, input: BulkInput): Promise<boolean> {
   const { rate: _rate, ...same } = input;
   const hash = createHash('sha256').update(JSON.stringify(same)).digest('hex');
-  const known: unknown = await client.workflow
+  const memo = await client.workflow
     .getHandle(workflowId)
     .describe()
-    .then(({ memo }) => memo?.[BULK_MEMO])
+    .then((known) => known.memo)
     .catch((error: unknown) => {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     });
+  const known = memo?.[BULK_MEMO];
   if (known !== undefined && known !== hash)
     throw new CommandError(`Nothing was started. Another bulk has the name "${input.name}": give this one its own.`);
+  const kept = memo?.[BULK_ID_MEMO];
+  const id = known === undefined ? randomUUID() : typeof kept === 'string' ? kept : undefined;
+  const named = id === undefined ? input : { ...input, id };
   try {
     await client.workflow.start(BULK_WORKFLOW, {
       workflowId,
       taskQueue: BILLING_TASK_QUEUE,
-      args: [input],
+      args: [named],
       workflowIdConflictPolicy: 'FAIL',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-      memo: { [BULK_MEMO]: hash },
+      memo: { [BULK_MEMO]: hash, ...(id !== undefined && { [BULK_ID_MEMO]: id }) },
       typedSearchAttributes: [
         { key: defineSearchAttributeKey('BusinessUnit', SearchAttributeType.KEYWORD), value: input.businessUnit },
       ],
@@ -135,20 +154,4 @@ async function startOrJoin(client: Client, workflowId: string, input: BulkInput)
     if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
     throw error;
   }
-}
-
-/** Of all runs, the latest of each subscription. */
-async function resultsOf(client: Client, workflowId: string): Promise<BulkResult[]> {
-  const runs: { runId: string; startTime: Date }[] = [];
-  for await (const run of client.workflow.list({ query: `WorkflowId = "${workflowId}"` })) runs.push(run);
-  if (runs.length === 0) throw new CommandError(`No workflow ${workflowId} is known, or it is not listed yet.`);
-  const latest = new Map<string, BulkResult>();
-  for (const { runId } of runs.sort((one, other) => one.startTime.getTime() - other.startTime.getTime()))
-    for await (const event of eventsOf(client, workflowId, runId)) {
-      const payload = event.activityTaskCompletedEventAttributes?.result?.payloads?.[0];
-      if (payload === undefined) continue;
-      const { results } = (await decode(payload, client.options.loadedDataConverter)) as BulkSlice;
-      for (const result of results) latest.set(result.subscription, result);
-    }
-  return [...latest.values()];
 }

@@ -94,11 +94,11 @@ async function give(
   client: Client,
   commands: SubscriptionCommands,
   calls: FlowCalls,
-  { name, action, who, why }: BulkInput,
+  { name, id, action, who, why }: BulkInput,
   { workflowId, runId }: BulkTarget,
 ): Promise<boolean> {
   const reference = workflowId.slice(PREFIX.length);
-  const given = { commandId: `bulk-${name}`, who, why };
+  const given = { commandId: id === undefined ? `bulk-${name}` : `bulk-${name}-${id}`, who, why };
   switch (action.do) {
     case 'moveOn':
       await moveOn(client, { workflowId, runId });

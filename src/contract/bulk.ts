@@ -8,6 +8,8 @@ export const BULK_WORKFLOW = 'bulk';
 const BULK_PREFIX = 'bulk-';
 /** Memo: hash of the input, by which a repeated start is told from another one of the same name. */
 export const BULK_MEMO = 'holdfastBulk';
+/** Memo: `id` of the input, which goes on with the same bulk. */
+export const BULK_ID_MEMO = 'holdfastBulkId';
 
 export function bulkWorkflowId({ name }: { name: string }): string {
   return `${BULK_PREFIX}${name}`;
@@ -54,8 +56,12 @@ const person = personSchema.zod;
 /** Input of workflow `bulk`, whose id is `bulk-<name>`. */
 export const bulkInputSchema = new SharedSchema(
   z.strictObject({
-    /** Each subscription takes the command under this name: a repeat acts once. */
     name: z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, { error: 'is no name: use 1-64 of A-Z a-z 0-9 _ . -' }),
+    /**
+     * Each subscription takes the command under the name and this id: a repeat acts once. The name alone is used again once
+     * the namespace has forgotten its bulk, and subscriptions, which remember longer, would answer with what they did then.
+     */
+    id: uuidSchema.zod.optional(),
     businessUnit: businessUnitSchema.zod,
     action: actionSchema,
     /** Narrows the open subscriptions of the unit down, in the words of Temporal's visibility. */
@@ -81,6 +87,9 @@ export interface BulkCounts extends Record<BulkResult['result'], number> {
   /** Their card is not among those to be changed. */
   leftAlone: number;
 }
+
+/** Subscriptions of one call. */
+export const BULK_SLICE = 1_000;
 
 export interface BulkSliceCall {
   /** Workflow id: all up to it are done. */

@@ -90,7 +90,7 @@ function durableSurface(): object {
     bulk: {
       workflow: bulk.BULK_WORKFLOW,
       workflowId: bulk.bulkWorkflowId({ name: 'strike' }),
-      memo: bulk.BULK_MEMO,
+      memos: [bulk.BULK_MEMO, bulk.BULK_ID_MEMO],
       activities: Object.keys(createBulkActivities(none)),
     },
     reconciliation: {

@@ -1,74 +1,17 @@
 import { Client } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { parseRequest } from '../../../src/cli/arguments.js';
-import { runBulk } from '../../../src/cli/bulk.js';
-import type { BulkRequest } from '../../../src/cli/bulk-arguments.js';
-import type { Engine } from '../../../src/cli/engine.js';
 import type { UsageError } from '../../../src/cli/errors.js';
 import { createBulkPort } from '../../../src/client/bulk-port.js';
-import type { BulkResult, BulkStatus } from '../../../src/contract/bulk.js';
 import { BILLING_TASK_QUEUE } from '../../../src/contract/names.js';
-import type { SubscriptionInput } from '../../../src/contract/subscription.js';
-import { anotherCard, monthly, subscribe } from '../../support/subscriptions.js';
+import { anotherCard } from '../../support/subscriptions.js';
+import { bulking, NOTED, only, startOf } from './bulking.js';
 import { MINUTE, runLengths, SECOND, sharedTime } from './context.js';
 import { fileOf } from './restored.js';
 
 let suggestRunAfter = 4_096;
 const time = sharedTime({ billing: true }, { bulkSlice: 2, suggestRunAfter: () => suggestRunAfter });
-const NOTED = ['--who', 'Ada', '--why', 'a strike'];
-let bulks = 0;
-const newName = (): string => `strike-${(bulks += 1)}`;
-
-async function subscribed(count: number, overrides: Partial<SubscriptionInput> = {}) {
-  const flows = [];
-  for (let at = 0; at < count; at += 1) {
-    const input = await monthly(time, overrides);
-    flows.push({ ...(await subscribe(time, input)), input });
-  }
-  await time.passUntil((await time.now()) + MINUTE);
-  return flows;
-}
-
-/** The others of this file are left out. */
-function only(flows: readonly { workflowId: string }[]): string[] {
-  return ['--query', flows.map(({ workflowId }) => `WorkflowId = '${workflowId}'`).join(' OR ')];
-}
-
-/** As a person gives it. */
-const run = async (...args: string[]) => await runOn(time.client, ...args);
-
-async function runOn(client: Client, ...args: string[]) {
-  let out = '';
-  let err = '';
-  const request = parseRequest(['subscriptions', 'bulk', ...args]) as BulkRequest;
-  const code = await runBulk({ client } as Engine, request, {
-    print: (text) => void (out += text),
-    printError: (text) => void (err += text),
-  });
-  return { code, out, err };
-}
-
-const startOf = (action: readonly string[], name: string, ...more: string[]) => [
-  ...action,
-  '--unit',
-  'default',
-  '--name',
-  name,
-  ...NOTED,
-  ...more,
-];
-
-const begin = (action: readonly string[], name: string, ...more: string[]) => run(...startOf(action, name, ...more));
-
-async function ended(name: string): Promise<BulkStatus> {
-  return (await time.client.workflow.getHandle(`bulk-${name}`).result()) as BulkStatus;
-}
-
-async function results(name: string): Promise<BulkResult[]> {
-  const { out } = await run('results', name);
-  const all = out.split('\n').filter(Boolean);
-  return all.map((line) => JSON.parse(line) as BulkResult);
-}
+const { begin, ended, newName, results, run, runOn, subscribed } = bulking(time);
 
 describe('a bulk', () => {
   test('gives each subscription its command once, at its rate, slice by slice and run by run, and lists what became of each', async () => {
