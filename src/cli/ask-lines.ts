@@ -42,11 +42,16 @@ export async function askLines<Asked extends Line>(
   const holdfast = new HoldfastClient(client);
   const left = lines.filter((line) => !done.has(keyOf(line)));
   const entries: ReportEntry[] = [];
-  await paced(left, rate, until?.at ?? Infinity, async (line) => {
-    const entry = report.add(line, known(line) ?? (await askOne(holdfast, line)), new Date());
-    entries.push(entry);
-    print(json ? `${JSON.stringify(entry)}\n` : asLines([sayOne(entry)]));
-  });
+  report.open();
+  try {
+    await paced(left, rate, until?.at ?? Infinity, async (line) => {
+      const entry = report.add(line, known(line) ?? (await askOne(holdfast, line)), new Date());
+      entries.push(entry);
+      print(json ? `${JSON.stringify(entry)}\n` : asLines([sayOne(entry)]));
+    });
+  } finally {
+    report.close();
+  }
 
   const asked = new Set(entries.map(({ hash }) => hash));
   const notAsked = left.filter(({ hash }) => !asked.has(hash));
@@ -59,7 +64,10 @@ export async function askLines<Asked extends Line>(
   return open.length + notAsked.length === 0 ? 0 : 1;
 }
 
-/** Asks for so many lines a second, and waits for all. Stops asking when the time is over. */
+/**
+ * Asks for so many lines a second, and waits for all. Stops asking when the time is over, or when one could not be asked.
+ * @throws what the first of those was rejected with, once no other is under way
+ */
 async function paced<Asked>(
   lines: readonly Asked[],
   perSecond: number,
@@ -67,16 +75,20 @@ async function paced<Asked>(
   ask: (line: Asked) => Promise<void>,
 ): Promise<void> {
   const underWay = new Set<Promise<void>>();
+  const rejections: unknown[] = [];
   const begun = performance.now();
   for (const [index, line] of lines.entries()) {
     const wait = begun + (index * 1_000) / perSecond - performance.now();
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     while (underWay.size >= MOST_AT_ONCE) await Promise.race(underWay);
-    if (Date.now() >= until) break;
-    const asked = ask(line).finally(() => underWay.delete(asked));
+    if (Date.now() >= until || rejections.length > 0) break;
+    const asked = ask(line)
+      .catch((error: unknown) => void rejections.push(error))
+      .finally(() => underWay.delete(asked));
     underWay.add(asked);
   }
   await Promise.all(underWay);
+  if (rejections.length > 0) throw rejections[0];
 }
 
 async function askOne(holdfast: HoldfastClient, line: Line): Promise<LineResult> {

@@ -26,7 +26,7 @@ interface Subscriber extends LineOf {
 export async function importSubscriptions(engine: Engine, request: ImportRequest, output: Output): Promise<number> {
   const { file, rate, json } = request;
   const { lines, faults } = parseLines(readText(file), parseSubscriber);
-  const report = new Report(request.report ?? `${file}.report.jsonl`, engine);
+  const report = await Report.of(request.report ?? `${file}.report.jsonl`, engine);
   const done = report.done();
   const left = lines.filter((line) => !done.has(keyOf(line)));
   const all = [...faults, ...(await lateFaults(engine, left))].toSorted((one, other) => one.number - other.number);

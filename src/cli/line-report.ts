@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, truncateSync } from 'node:fs';
+import { appendFileSync, closeSync, openSync, readFileSync, truncateSync } from 'node:fs';
 import { z } from 'zod';
 import type { LostTime } from '../domain/lost-time.js';
 import type { StatementEntry } from '../domain/statement.js';
@@ -22,7 +22,7 @@ export type ReportEntry = {
   reference: string;
   workflowId: string;
   hash: string;
-  /** Which Temporal was asked: address and namespace. */
+  /** Which Temporal was asked: address, namespace and the namespace's id, since one of that name may be made again. */
   temporal: string;
   at: string;
 } & LineResult;
@@ -44,14 +44,25 @@ const REPORTED = [
 /** The flow goes on: it is asked again when the command is repeated. */
 const OPEN: ReadonlySet<unknown> = new Set(['unknown', 'pending', 'underReview']);
 
+/** ms. */
+const DESCRIBE_MS = 10_000;
+
 /** The report of a file: JSON lines, one for each line that was done. It is added to, so that a later call goes on. */
 export class Report {
   readonly path: string;
   readonly #temporal: string;
+  #file = -1;
 
-  constructor(path: string, { address, namespace }: Pick<Engine, 'address' | 'namespace'>) {
+  private constructor(path: string, temporal: string) {
     this.path = path;
-    this.#temporal = `${address}/${namespace}`;
+    this.#temporal = temporal;
+  }
+
+  static async of(path: string, { client, address }: Pick<Engine, 'client' | 'address'>): Promise<Report> {
+    const { namespace } = client.options;
+    const ask = () => client.workflowService.describeNamespace({ namespace });
+    const { namespaceInfo } = await client.withDeadline(Date.now() + DESCRIBE_MS, ask);
+    return new Report(path, `${address}/${namespace} ${namespaceInfo?.id ?? ''}`);
   }
 
   /**
@@ -64,8 +75,8 @@ export class Report {
     try {
       text = readFileSync(this.path, 'utf8');
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Set();
-      throw new CommandError(`The report ${this.path} can't be read (${(error as NodeJS.ErrnoException).code})`);
+      if (codeOf(error) === 'ENOENT') return new Set();
+      throw new CommandError(`The report ${this.path} can't be read (${codeOf(error)}). Name another file by --report`);
     }
     // A call that was killed may have left a line without its end: that flow is asked again.
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
@@ -86,6 +97,22 @@ export class Report {
     return done;
   }
 
+  /** Must run before anything is asked. @throws CommandError if nothing can be written to it */
+  open(): void {
+    try {
+      this.#file = openSync(this.path, 'a', 0o600);
+    } catch (error) {
+      throw new CommandError(
+        `Nothing was asked: the report ${this.path} can't be written (${codeOf(error)}). Name another file by --report`,
+      );
+    }
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  /** @throws CommandError if it can't be written, such as on a full disk */
   add({ number, reference, workflowId, hash }: Line, result: LineResult, at: Date): ReportEntry {
     const entry = {
       line: number,
@@ -96,7 +123,14 @@ export class Report {
       at: at.toISOString(),
       ...reported(result),
     };
-    appendFileSync(this.path, `${JSON.stringify(entry)}\n`, { mode: 0o600 });
+    try {
+      appendFileSync(this.#file, `${JSON.stringify(entry)}\n`);
+    } catch (error) {
+      throw new CommandError(
+        `The report ${this.path} can't be written (${codeOf(error)}): line ${number} was asked for, and no further one is ` +
+          'begun. Mend that, and the same command goes on; it asks again for what is not in the report',
+      );
+    }
     return entry;
   }
 }
@@ -109,6 +143,10 @@ function reported(result: LineResult): LineResult {
   if (result.result !== 'outcome') return result;
   const kept = Object.entries(result.outcome).filter(([name]) => REPORTED.includes(name));
   return { result: 'outcome', outcome: Object.fromEntries(kept) };
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
 }
 
 function parsed(line: string): unknown {

@@ -27,7 +27,7 @@ export async function redrive(engine: Engine, request: RedriveRequest, output: O
   const limits: Limits = { statement, until: statement === undefined ? lostKeysUntil(lost) : Infinity };
   if (Date.now() >= limits.until) throw new CommandError(`Nothing was sent: ${sayOver(limits)}`);
 
-  const report = new Report(request.report ?? `${request.file}.report.jsonl`, engine);
+  const report = await Report.of(request.report ?? `${request.file}.report.jsonl`, engine);
   const { rate, json } = request;
   const asking = {
     ...{ report, done: report.done(lost), rate, json },

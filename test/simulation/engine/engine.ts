@@ -87,6 +87,7 @@ export class Engine {
     this.searchAttributes = searchAttributes;
   }
 
+  namespaceId = 'simulated';
   time = timestamp;
   length = timestamp;
 

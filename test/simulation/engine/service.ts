@@ -248,7 +248,7 @@ export function workflowService(engine: Engine) {
 
     async describeNamespace() {
       return {
-        namespaceInfo: { name: engine.namespace, state: 1 },
+        namespaceInfo: { name: engine.namespace, id: engine.namespaceId, state: 1 },
         config: { workflowExecutionRetentionTtl: { seconds: long(RETENTION_S), nanos: 0 } },
       };
     },

@@ -1,10 +1,12 @@
 import { appendFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Engine } from '../../../src/cli/engine.js';
 import { importSubscriptions, type ImportRequest } from '../../../src/cli/import-subscriptions.js';
 import type { ReportEntry } from '../../../src/cli/line-report.js';
 import type { SubscriptionInput } from '../../../src/contract/subscription.js';
 import { bills, later, localDay, monthly, ROME } from '../../support/subscriptions.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { DAY, sharedTime } from './context.js';
 import { fileOf } from './restored.js';
 
@@ -70,6 +72,26 @@ describe('an import of subscriptions', () => {
     const tried = await Promise.all(inputs.map(async ({ reference }) => await bills(time, reference)));
     expect(tried.map((lines) => lines.map((line) => line.slice(0, 3)))).toEqual([['5.1', '6.1'], ['6.1']]);
     await end(...inputs);
+  });
+
+  test('starts all again in a namespace that was made again under its name: the report is of the one before', async () => {
+    const inputs = [await subscriber()];
+    const file = fileOf(inputs);
+    await run(file);
+    time.simulation.engine.namespaceId = 'made-again';
+    expect((await run(file)).entries).toHaveLength(1);
+    expect((await run(file)).err).toContain('1 were done before');
+    await end(...inputs);
+  });
+
+  test('starts nothing where its report can not be written', async () => {
+    const file = fileOf([await subscriber()]);
+    const before = started();
+    const report = join(temporaryFolder(), 'none', 'report.jsonl');
+    expect(await refusal(file, { report })).toMatch(
+      /^Nothing was asked: .* \(ENOENT\)\. Name another file by --report$/,
+    );
+    expect(started()).toBe(before);
   });
 
   test('goes on after it was killed, between a start and its report too, on a day on which that is too late', async () => {
