@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { CommandError } from './errors.js';
 import { type ExportedRun, exportedRun } from './exported-run.js';
@@ -40,9 +40,10 @@ const PAGE = 1_000;
  * @throws CommandError if there is a file of that name already
  */
 export async function exportRuns(client: Client, { file, since, until }: ExportOptions): Promise<Exported> {
-  const partial = `${file}.partial`;
+  // Of its own: two exports to one name would write into one file.
+  const partial = `${file}.${randomUUID().slice(0, 8)}.partial`;
   await refuseExisting(file);
-  const output = await open(partial, 'w', 0o600);
+  const output = await open(partial, 'wx', 0o600);
   const hash = createHash('sha256');
   const exported: Exported = {
     file,
@@ -69,7 +70,7 @@ export async function exportRuns(client: Client, { file, since, until }: ExportO
     }
     await output.sync();
     await output.close();
-    await rename(partial, file);
+    await name(partial, file);
   } catch (error) {
     await output.close().catch(() => undefined);
     await rm(partial, { force: true });
@@ -87,7 +88,28 @@ async function refuseExisting(file: string): Promise<void> {
     throw error;
   }
   await present.close();
-  throw new CommandError(`${file} exists already: name another file, no export is overwritten`);
+  throw existing(file);
+}
+
+function existing(file: string): CommandError {
+  return new CommandError(`${file} exists already: name another file, no export is overwritten`);
+}
+
+/** Such as of a bucket that is mounted as a folder. */
+const HAS_NO_LINKS: ReadonlySet<unknown> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+/** A rename would overwrite a file that came meanwhile, a link does not. */
+async function name(partial: string, file: string): Promise<void> {
+  try {
+    await link(partial, file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw existing(file);
+    if (!HAS_NO_LINKS.has(code)) throw error;
+    await refuseExisting(file);
+    return await rename(partial, file);
+  }
+  await rm(partial);
 }
 
 async function exportWindow(

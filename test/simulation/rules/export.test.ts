@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { exportRuns } from '../../../src/cli/export.js';
@@ -97,7 +98,20 @@ test('an export overwrites no file, and leaves none behind when it fails', async
   expect(readFileSync(file, 'utf8')).toBe('evidence\n');
   const other = `${file}.other`;
   await expect(exportRuns({ workflow: {} } as never, { file: other, ...range })).rejects.toThrow();
-  expect([existsSync(other), existsSync(`${other}.partial`)]).toEqual([false, false]);
+  expect(readdirSync(dirname(file))).toEqual(['export.jsonl']);
+});
+
+test('of two exports to one name at once one is there as a whole, and the other says so', async () => {
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  await flow.outcome();
+  const file = join(temporaryFolder(), 'export.jsonl');
+  const range = { since: new Date(flow.startedAt), until: new Date(Date.now() + 1) };
+  const both = await Promise.allSettled([1, 2].map(async () => await exportRuns(time.client, { file, ...range })));
+  const done = both.flatMap((one) => (one.status === 'fulfilled' ? [one.value.sha256] : []));
+  const refused = both.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
+  expect(done).toEqual([createHash('sha256').update(readFileSync(file)).digest('hex')]);
+  expect(refused).toEqual([expect.stringContaining('exists already')]);
+  expect(readdirSync(dirname(file))).toEqual(['export.jsonl']);
 });
 
 test('an export names what Temporal no longer keeps, and what it can not decode', async () => {
