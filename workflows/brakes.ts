@@ -15,7 +15,7 @@ import {
   releaseSchema,
 } from '../src/contract/brakes.js';
 import { isSealed } from '../src/contract/payload-marks.js';
-import { brakeOf, brakesIn, sayBrake, withBrake, withoutBrake } from '../src/domain/brakes.js';
+import { brakedAt, brakeOf, brakesIn, sayBrake, withBrake, withoutBrake } from '../src/domain/brakes.js';
 import { readableOrRetry } from './kit/decoded-or-retry.js';
 import { onUpdate, refused } from './kit/requests.js';
 import { answerQueries, countUnknownSignals, isHistoryLong, MOST_UPDATES } from './kit/run.js';
@@ -55,8 +55,10 @@ export async function brakes(raw?: unknown): Promise<never> {
     description: 'Lets a business unit go on, with who and why',
     validate: ({ businessUnit, since }) => {
       const brake = brakeOf(kept, businessUnit);
-      if (brake === undefined || since === undefined || since === brake.since) return;
-      throw refused(`${sayBrake(brake)}; the brake of ${since} is no more: release this one if it is meant`);
+      if (brake === undefined || since === undefined || since === brakedAt(kept, brake)) return;
+      throw refused(
+        `${sayBrake(brake)}, and was last braked at ${brakedAt(kept, brake)}, not at ${since}: release that one if it is meant`,
+      );
     },
     answer: (request) =>
       brakeOf(kept, request.businessUnit) === undefined

@@ -201,7 +201,7 @@ function addCommands(program: Command, faults: string[], ask: (request: Request)
       ask({ command: 'setup', json: json(), ...(retentionDays !== undefined && { retentionDays }) });
     });
   addNotificationCommands(program, events, { instantOf, json, ask, faults });
-  addBrakeCommands(program, { json, faults, ask });
+  addBrakeCommands(program, { json, instantOf, faults, ask });
   addDeployCommands(program, { text, wholeOf, json, ask });
 }
 

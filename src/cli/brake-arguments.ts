@@ -9,6 +9,7 @@ export type BrakesRequest =
 
 interface Parsing {
   json: () => boolean;
+  instantOf: (option: string) => (value: string) => Date;
   faults: string[];
   ask: (request: BrakesRequest) => void;
 }
@@ -16,11 +17,12 @@ interface Parsing {
 interface Given {
   who: string;
   why: string;
+  since?: Date;
   captures?: true;
   refunds?: true;
 }
 
-export function addBrakeCommands(program: Command, { json, faults, ask }: Parsing): void {
+export function addBrakeCommands(program: Command, { json, instantOf, faults, ask }: Parsing): void {
   const withPerson = (command: Command): Command =>
     command.requiredOption('--who <name>', 'who decides it').requiredOption('--why <text>', 'for what reason');
 
@@ -35,8 +37,14 @@ export function addBrakeCommands(program: Command, { json, faults, ask }: Parsin
     });
   withPerson(program.command('release <unit>'))
     .description('lets a braked business unit go on')
-    .action((businessUnit: string, given: Given) => {
-      const { data, error } = releaseSchema.safeParse({ businessUnit, ...given });
+    .option(
+      '--since <instant>',
+      'when it was last braked; without it that is shown, and nothing is released: exit code 1',
+      instantOf('--since'),
+    )
+    .action((businessUnit: string, { since, ...given }: Given) => {
+      const named = { businessUnit, ...given, ...(since !== undefined && { since: since.toISOString() }) };
+      const { data, error } = releaseSchema.safeParse(named);
       if (error !== undefined) faults.push(...faultsOf(error));
       else ask({ command: 'release', json: json(), request: data });
     });

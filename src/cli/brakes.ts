@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { HoldfastClient } from '../client/holdfast-client.js';
 import { BRAKE_KNOWN_WITHIN_MS, type BrakeRequest, type Brakes } from '../contract/brakes.js';
-import { brakeOf, sayBrake } from '../domain/brakes.js';
+import { brakedAt, brakeOf, sayBrake } from '../domain/brakes.js';
 import type { BrakesRequest } from './brake-arguments.js';
 import { countFlows } from './deployment.js';
 import type { Engine } from './engine.js';
@@ -14,14 +14,29 @@ interface Output {
   printError: (text: string) => void;
 }
 
-/** `brake`, `release` and `brakes`. Resolves with the exit code: 1 for the release of a unit that is not braked. */
+/**
+ * `brake`, `release` and `brakes`. Resolves with the exit code: 1 for the release of a unit that is not braked, or one that
+ * does not say when that was braked: given again after a lost answer it would lift a brake that nobody has looked at.
+ */
 export async function runBrakes({ client }: Engine, asked: BrakesRequest, output: Output): Promise<number> {
   const { brakes } = new HoldfastClient(client);
   const { print, printError } = output;
   if (asked.command === 'brakes') {
     const all = await brakes.list();
-    print(asked.json ? asJson(all) : asLines(listed(all)));
+    const braked = all.braked.map((brake) => ({ ...brake, brakedAt: brakedAt(all, brake) }));
+    print(asked.json ? asJson({ ...all, braked }) : asLines(listed(all)));
     return 0;
+  }
+  if (asked.command === 'release' && asked.request.since === undefined) {
+    const all = await brakes.list();
+    const brake = brakeOf(all, asked.request.businessUnit);
+    if (brake !== undefined) {
+      const at = brakedAt(all, brake);
+      if (asked.json) print(asJson({ now: { ...brake, brakedAt: at } }));
+      else print(asLines([sentence(`${sayBrake(brake)}. It stops ${stops(brake)}.`)]));
+      printError(`Nothing was released. If this is the one, give it again with: --since ${at}\n`);
+      return 1;
+    }
   }
   const { businessUnit } = asked.request;
   const after = asked.command === 'brake' ? await brakes.brake(asked.request) : await brakes.release(asked.request);
@@ -57,14 +72,17 @@ async function hintOnName(client: Client, businessUnit: string): Promise<string 
 }
 
 function listed({ braked, changes }: Brakes): string[] {
-  const present = braked.map((brake) => [brake.businessUnit, time(brake.since), brake.who, stops(brake), brake.why]);
+  const present = braked.map((brake) => [
+    ...[brake.businessUnit, time(brake.since), brakedAt({ braked, changes }, brake)],
+    ...[brake.who, stops(brake), brake.why],
+  ]);
   const past = changes
     .toReversed()
     .map(({ at, did, businessUnit, who, why }) => [time(at), did, businessUnit, who, why]);
   return [
     ...(present.length === 0
       ? ['No business unit is braked.']
-      : table([['BRAKED', 'SINCE (UTC)', 'WHO', 'STOPS', 'WHY'], ...shown(present)])),
+      : table([['BRAKED', 'SINCE (UTC)', 'RELEASE WITH --since', 'WHO', 'STOPS', 'WHY'], ...shown(present)])),
     ...(past.length === 0 ? [] : ['', ...table([['AT (UTC)', 'DID', 'UNIT', 'WHO', 'WHY'], ...shown(past)])]),
   ];
 }

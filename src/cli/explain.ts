@@ -1,9 +1,10 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { isOpen } from '../client/is-open.js';
 import { QUERY_NAMES, WORKFLOW_TYPES } from '../contract/names.js';
 import type { FlowStatus } from '../contract/messages.js';
 import { askFlow } from './find-flow.js';
 import type { Engine } from './engine.js';
-import { flowRow, wasStopped, withStatus, type FlowRow } from './flow-row.js';
+import { flowRow, goesOn, wasStopped, withStatus, type FlowRow } from './flow-row.js';
 import { readHistory } from './history.js';
 import { moneyOf, printable, time } from './table.js';
 
@@ -47,7 +48,7 @@ export async function explainFlow(
 /** Why the workflow task of an open flow keeps failing, read from the history: such a flow answers no query. */
 async function stuckSentence(client: Client, flow: WorkflowExecutionDescription): Promise<string[]> {
   const tries = flow.raw.pendingWorkflowTask?.attempt ?? 0;
-  if (flow.status.name !== 'RUNNING' || tries <= 1) return [];
+  if (!isOpen(flow.status) || tries <= 1) return [];
   const { highlights } = await readHistory(client, flow);
   const why = highlights.findLast(({ kind }) => kind === 'fault')?.text ?? 'failed';
   const advice = /missing key/.test(why)
@@ -61,8 +62,13 @@ async function endOf(client: Client, flow: WorkflowExecutionDescription): Promis
   return printable(highlights.at(-1)?.text ?? '');
 }
 
-function endedSentence({ execution, since }: FlowRow): string[] {
-  return execution === 'running' ? [] : [`This flow has ended (${execution}, ${time(since)} UTC).`];
+function endedSentence(row: FlowRow): string[] {
+  const { execution, since } = row;
+  if (execution === 'paused')
+    return [
+      'This flow is paused in Temporal: nothing of it goes on until somebody lets it (temporal workflow unpause).',
+    ];
+  return goesOn(row) ? [] : [`This flow has ended (${execution}, ${time(since)} UTC).`];
 }
 
 function storedSentence(row: FlowRow): string {
@@ -71,11 +77,8 @@ function storedSentence(row: FlowRow): string {
   if (row.waitingFor !== null && row.waitingFor !== 'nothing') parts.push(`waits for ${row.waitingFor}`);
   if (row.dueAt !== null) parts.push(`due ${time(row.dueAt)} UTC${row.overdue ? ', which has passed' : ''}`);
   if (row.needsOperator) parts.push('needs an operator');
-  const advice =
-    row.execution === 'running' ? ' It goes on once a worker is there. Never repeat it under a new reference.' : '';
-  return printable(
-    `${parts.join(', ')} (${row.execution === 'running' ? 'open' : 'ended'} since ${time(row.since)} UTC).${advice}`,
-  );
+  const advice = goesOn(row) ? ' It goes on once a worker is there. Never repeat it under a new reference.' : '';
+  return printable(`${parts.join(', ')} (${goesOn(row) ? 'open' : 'ended'} since ${time(row.since)} UTC).${advice}`);
 }
 
 function stoppedSentence({ since, execution, type, reference }: FlowRow, end: string): string {

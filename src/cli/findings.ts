@@ -33,12 +33,14 @@ const FINDING = `WorkflowType = "${RECONCILIATION_TYPES.finding}"`;
 
 export async function listFindings(
   client: Client,
-  { kinds, all, limit }: { kinds: readonly FindingKind[]; all: boolean; limit: number },
+  { kinds, all, limit, until }: { kinds: readonly FindingKind[]; all: boolean; limit: number; until?: Date },
 ): Promise<ListedFinding[]> {
   const ofKinds = kinds.map((kind) => `WorkflowId STARTS_WITH ${quoted(`${FINDING_PREFIX}${kind}-`)}`);
   const clauses = [
     FINDING,
     ...(all ? [] : ['ExecutionStatus = "Running"']),
+    // Temporal's times are finer than the instants that we show.
+    ...(until === undefined ? [] : [`StartTime < "${new Date(until.getTime() + 1).toISOString()}"`]),
     ...(ofKinds.length === 0 ? [] : [`(${ofKinds.join(' OR ')})`]),
   ];
   return await listed(client, clauses.join(' AND '), limit);

@@ -2,6 +2,7 @@ import type { WorkflowExecutionDescription, WorkflowExecutionInfo } from '@tempo
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { FLOWS } from '../contract/flows.js';
 import type { FlowStatus } from '../contract/messages.js';
+import { isOpen } from '../client/is-open.js';
 
 /**
  * A flow as visibility stores it, without a query to a worker. The first seven fields are always present, null if not
@@ -17,7 +18,7 @@ export interface FlowRow {
   since: string;
   /** Time at which an operator is asked, or another deadline of the flow. */
   dueAt: string | null;
-  /** Temporal's status of the run: running, completed, failed, cancelled, terminated, timedOut. */
+  /** Temporal's status of the run: running, paused, completed, failed, cancelled, terminated, timedOut. */
   execution: string;
   needsOperator: boolean;
   /** The flow is open and its `DueAt` in visibility has passed. */
@@ -67,7 +68,7 @@ export function flowRow(info: WorkflowExecutionInfo | WorkflowExecutionDescripti
     dueAt: dueAt?.toISOString() ?? null,
     execution,
     needsOperator: attributes.get(KEYS.needsOperator) ?? false,
-    overdue: execution === 'running' && dueAt !== undefined && dueAt < now,
+    overdue: isOpen(info.status) && dueAt !== undefined && dueAt < now,
     ...(amount !== undefined && { amount }),
     ...Object.fromEntries(texts),
   };
@@ -97,6 +98,11 @@ export function withStatus(row: FlowRow, status: FlowStatus): FlowRow {
 /** Converts `TIMED_OUT` to `timedOut`, also for names that a later server adds. */
 function executionOf(name: string): string {
   return name.toLowerCase().replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** One that is paused goes on as soon as somebody lets it. */
+export function goesOn({ execution }: Pick<FlowRow, 'execution'>): boolean {
+  return isOpen({ name: execution.toUpperCase() });
 }
 
 /** True if the flow was terminated or timed out, so that nothing follows its money any more. */

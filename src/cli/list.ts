@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { flowRow, type FlowRow } from './flow-row.js';
+import { flowRow, type FlowRow, goesOn } from './flow-row.js';
 import { latestRuns, visibilityQuery, type ListOptions } from './visibility-query.js';
 
 const PAGE = 100;
@@ -48,7 +48,7 @@ async function* pages(client: Client, query: string): AsyncGenerator<Found[]> {
  * the flow.
  */
 async function latestRows(client: Client, page: readonly Found[]): Promise<FlowRow[]> {
-  const closed = page.filter(({ row }) => row.execution !== 'running').map(({ row }) => row.workflowId);
+  const closed = page.filter(({ row }) => !goesOn(row)).map(({ row }) => row.workflowId);
   const latest = await latestRuns(client, closed);
   return page.flatMap(({ row, runId }) => ((latest.get(row.workflowId) ?? runId) === runId ? [row] : []));
 }

@@ -26,8 +26,8 @@ export interface ReconcileListRequest {
 export interface ReconcileAckRequest {
   command: 'reconcile ack';
   json: boolean;
-  /** As names: those that `reconcile list` shows for the kinds. */
-  findings: readonly string[] | { kinds: readonly FindingKind[]; limit: number };
+  /** As names: those that `reconcile list` shows for the kinds, found up to then. */
+  findings: readonly string[] | { kinds: readonly FindingKind[]; limit: number; until: Date };
   who: string;
   why: string;
 }
@@ -124,6 +124,11 @@ export function addReconcileCommands(program: Command, parsing: Parsing): void {
     .requiredOption('--who <name>', 'who has looked into it', text('--who'))
     .requiredOption('--why <text>', 'what it was, and what was done', text('--why'))
     .option('--all', 'those that reconcile list shows with the same --kind')
+    .option(
+      '--until <instant>',
+      'needed with --all: when the newest was found, as reconcile list says; those after it nobody has seen',
+      instantOf('--until'),
+    )
     .option('--kind <kind>', 'with --all; may be repeated', kinds)
     .option(
       '--limit <number>',
@@ -131,11 +136,14 @@ export function addReconcileCommands(program: Command, parsing: Parsing): void {
       wholeOf('--limit', 1, 10_000),
       LISTED,
     )
-    .action((names: string[], { who, why, all, kind, limit }: Given) => {
+    .action((names: string[], { who, why, all, kind, limit, until }: Given) => {
       if ((all === true) === names.length > 0)
         faults.push('reconcile ack takes findings as reconcile list shows them, or --all');
       if (kind !== undefined && all !== true) faults.push('--kind goes with --all');
-      const findings = all === true ? { kinds: (kind ?? []) as FindingKind[], limit } : names;
+      if (until !== undefined && all !== true) faults.push('--until goes with --all');
+      if (all === true && until === undefined) faults.push('--all needs --until, as reconcile list says it at its end');
+      const findings =
+        all === true ? { kinds: (kind ?? []) as FindingKind[], limit, until: until ?? new Date(0) } : names;
       ask({ command: 'reconcile ack', json: json(), findings, who, why });
     });
 }

@@ -166,7 +166,15 @@ async function list(
   else output.printError(`No such finding in namespace "${namespace}" at ${address}.\n`);
   if (found.length > shown.length)
     output.printError(`There are more than these ${shown.length}: narrow it down, or raise --limit.\n`);
+  else if (shown.length > 0 && !request.all) output.printError(`${howToAck(shown, request)}\n`);
   return 0;
+}
+
+/** What is found after the newest that was shown must not be closed with it. */
+function howToAck(shown: readonly ListedFinding[], { kinds, limit }: ReconcileListRequest): string {
+  const until = shown.map(({ foundAt }) => foundAt).reduce((one, other) => (one > other ? one : other));
+  const same = [...kinds.map((kind) => ` --kind ${kind}`), ` --limit ${limit}`].join('');
+  return `To acknowledge all of these: npx holdfast reconcile ack --all --until ${until}${same} --who <name> --why <text>`;
 }
 
 function sayFinding(finding: ListedFinding): string[] {
@@ -194,8 +202,9 @@ async function ack(
 }
 
 /** @throws CommandError if there are more than `reconcile list` has shown: nobody has looked into those */
-async function allShown(client: Client, { kinds, limit }: { kinds: readonly FindingKind[]; limit: number }) {
-  const found = await listFindings(client, { kinds, all: false, limit: limit + 1 });
+async function allShown(client: Client, shown: { kinds: readonly FindingKind[]; limit: number; until: Date }) {
+  const { limit } = shown;
+  const found = await listFindings(client, { ...shown, all: false, limit: limit + 1 });
   if (found.length > limit)
     throw new CommandError(
       `None was acknowledged: there are more than the ${limit} that reconcile list shows. Give a --kind, or both commands a higher --limit.`,

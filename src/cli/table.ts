@@ -1,5 +1,5 @@
 import { showMoney } from '../domain/money.js';
-import { wasStopped, type FlowRow } from './flow-row.js';
+import { goesOn, wasStopped, type FlowRow } from './flow-row.js';
 
 /** Pads columns to their widest cell, two spaces apart. */
 export function table(rows: readonly (readonly string[])[]): string[] {
@@ -38,7 +38,8 @@ export function remarks(row: FlowRow): string[] {
     row.needsOperator ? 'needs an operator' : '',
     row.overdue ? 'past due' : '',
     wasStopped(row) ? `${row.execution === 'timedOut' ? 'timed out' : row.execution}: nobody follows it` : '',
-    row.status === null && row.execution !== 'running' && !wasStopped(row) ? row.execution : '',
+    row.execution === 'paused' ? 'paused in Temporal' : '',
+    row.status === null && !goesOn(row) && !wasStopped(row) ? row.execution : '',
   ].filter((text) => text !== '');
 }
 

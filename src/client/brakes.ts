@@ -19,7 +19,7 @@ import {
 } from '../contract/brakes.js';
 import { PAYMENTS_TASK_QUEUE } from '../contract/names.js';
 import { isSealed } from '../contract/payload-marks.js';
-import { brakeOf, brakesIn, NO_BRAKES } from '../domain/brakes.js';
+import { brakedAt, brakeOf, brakesIn, NO_BRAKES } from '../domain/brakes.js';
 import { described } from './earlier-runs.js';
 import { ofWorker } from './ended-flow.js';
 import type { FlowCalls } from './flow-calls.js';
@@ -34,7 +34,10 @@ export interface BrakeCommands {
    * what is stopped, who and why.
    */
   brake: (request: BrakeRequest) => Promise<BrakesAfter>;
-  /** Lets the unit go on. Changes nothing where it is not braked: `before` is missing then. */
+  /**
+   * Lets the unit go on. Changes nothing where it is not braked: `before` is missing then. Give `since` where it may be given
+   * again: it lifts no brake that somebody has set meanwhile.
+   */
   release: (request: ReleaseRequest) => Promise<BrakesAfter>;
   /** Which units are braked, and the last changes. Needs no worker. */
   list: () => Promise<Brakes>;
@@ -58,7 +61,7 @@ export function brakeCommands(client: Client, calls: FlowCalls): BrakeCommands {
       const left = await kept();
       const brake = brakeOf(left, checked.businessUnit);
       if (brake === undefined) return left;
-      const named = { since: brake.since, ...checked };
+      const named = { since: brakedAt(left, brake), ...checked };
       return await calls.guarded(FLOW, async () => ofWorker(await update(client, RELEASE_UPDATE, named, left)));
     },
   };

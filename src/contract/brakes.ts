@@ -29,7 +29,10 @@ export type BrakeRequest = OutputOf<typeof brakeSchema>;
 export const releaseSchema = new SharedSchema(
   z.strictObject({
     ...named,
-    /** `since` of the brake that is meant: a later one is not released, such as by a copy of this request. */
+    /**
+     * `at` of the last brake of the unit, the one that is meant: one that was set later, by whomever, is not released, such
+     * as by this request given again after a lost answer.
+     */
     since: z.string().max(40).optional(),
   }),
 );
@@ -50,7 +53,7 @@ export interface BrakeChange extends BrakeRequest {
 /** What the flow keeps, hands to its next run, and shows in its memo. */
 export interface Brakes {
   braked: Brake[];
-  /** Over all units, the latest last. */
+  /** Over all units, the latest last: 50, and the last brake of each unit that is braked. */
   changes: BrakeChange[];
 }
 

@@ -1,4 +1,4 @@
-import type { Brake, BrakeRequest, Brakes, ReleaseRequest, Stoppable } from '../contract/brakes.js';
+import type { Brake, BrakeChange, BrakeRequest, Brakes, ReleaseRequest, Stoppable } from '../contract/brakes.js';
 
 /** The latest changes are kept: workers read them with the brakes, every few seconds. */
 const MOST_CHANGES = 50;
@@ -13,6 +13,11 @@ export function isStopped(brake: Brake, what: Stoppable): boolean {
   return what === 'payments' || brake[what] === true;
 }
 
+/** When it was last braked (ISO 8601 UTC), by whomever: a release names it, so that it lifts no brake that came after. */
+export function brakedAt({ changes }: Brakes, { businessUnit, since }: Brake): string {
+  return changes.findLast((change) => change.did === 'brake' && change.businessUnit === businessUnit)?.at ?? since;
+}
+
 /** A part of a sentence. */
 export function sayBrake({ businessUnit, since, who, why }: Brake): string {
   return `business unit "${businessUnit}" is braked since ${since} by ${who}: ${why}`;
@@ -21,17 +26,22 @@ export function sayBrake({ businessUnit, since, who, why }: Brake): string {
 /** Another brake of the same unit replaces what is stopped, by whom and why. */
 export function withBrake(brakes: Brakes, request: BrakeRequest, at: string): Brakes {
   const since = brakeOf(brakes, request.businessUnit)?.since ?? at;
-  return {
-    braked: [...others(brakes, request), { ...request, since }],
-    changes: [...brakes.changes, { did: 'brake' as const, at, ...request }].slice(-MOST_CHANGES),
-  };
+  return kept(
+    [...others(brakes, request), { ...request, since }],
+    [...brakes.changes, { did: 'brake', at, ...request }],
+  );
 }
 
 export function withoutBrake(brakes: Brakes, { since: _since, ...request }: ReleaseRequest, at: string): Brakes {
-  return {
-    braked: others(brakes, request),
-    changes: [...brakes.changes, { did: 'release' as const, at, ...request }].slice(-MOST_CHANGES),
-  };
+  return kept(others(brakes, request), [...brakes.changes, { did: 'release', at, ...request }]);
+}
+
+/** The last brake of a unit that is braked is kept as well: a release is compared with it. */
+function kept(braked: Brake[], changes: readonly BrakeChange[]): Brakes {
+  const compared = new Set(braked.map((brake) => brakedAt({ braked, changes: [...changes] }, brake)));
+  const isKept = ({ did, at }: BrakeChange, index: number): boolean =>
+    index >= changes.length - MOST_CHANGES || (did === 'brake' && compared.has(at));
+  return { braked, changes: changes.filter(isKept) };
 }
 
 function others({ braked }: Brakes, { businessUnit }: ReleaseRequest): Brake[] {

@@ -81,6 +81,8 @@ describe('the command line', () => {
     expect(parseRequest(['brake', 'shop', ...person, '--refunds'])).toMatchObject({
       request: { ...request, refunds: true },
     });
+    const since = '2027-01-31T00:00:00.000Z';
+    expect(parseRequest(['release', 'shop', ...person, '--since', since])).toMatchObject({ request: { since } });
     expect(parseRequest(['release', 'shop', ...person])).toEqual({ command: 'release', json: false, request });
     expect(parseRequest(['brakes'])).toEqual({ command: 'brakes', json: false });
   });
@@ -112,9 +114,10 @@ describe('the command line', () => {
     const ack = { command: 'reconcile ack', json: false, who: 'Ada', why: 'seen' };
     const person = ['--who', 'Ada', '--why', 'seen'];
     expect(parseRequest(['reconcile', 'ack', '5f0c6c1e', ...person])).toEqual({ ...ack, findings: ['5f0c6c1e'] });
-    expect(parseRequest(['reconcile', 'ack', '--all', ...person])).toEqual({
+    const until = ['--until', '2027-01-31T00:00Z'];
+    expect(parseRequest(['reconcile', 'ack', '--all', ...until, ...person])).toEqual({
       ...ack,
-      findings: { kinds: [], limit: 200 },
+      findings: { kinds: [], limit: 200, until: new Date('2027-01-31T00:00Z') },
     });
   });
 
@@ -133,6 +136,10 @@ describe('the command line', () => {
       ['--rate does not go with --statement, which says its time itself'],
     ],
     [['reconcile', '--since', '2027-01-31T00:00Z', '--until', '2027-01-31T00:00Z'], ['--since must be before --until']],
+    [
+      ['reconcile', 'ack', '--all', '--who', 'Ada', '--why', 'seen'],
+      ['--all needs --until, as reconcile list says it at its end'],
+    ],
     [['reconcile', 'ack', 'a'], ["required option '--who <name>' not specified"]],
     [
       ['reconcile', 'ack', '--who', 'Ada', '--why', '', '--kind', 'late'],

@@ -48,7 +48,11 @@ atFullCounts(
       expect(await status()).toBe('notExecuted');
       const ready = await fetch(stack.worker().url.replace('/metrics', '/ready'));
       expect(await ready.json()).toMatchObject({ status: 'ready' });
-      expect((await holdfast(env, ['release', 'default', ...NOTED])).code).toBe(0);
+      const { braked: all } = JSON.parse((await holdfast(env, ['brakes', '--json'])).out) as {
+        braked: { brakedAt: string }[];
+      };
+      const since = ['--since', all[0]?.brakedAt ?? ''];
+      expect((await holdfast(env, ['release', 'default', ...since, ...NOTED])).code).toBe(0);
       await until(
         () => braked(stack),
         (gauge) => gauge === '0',

@@ -175,17 +175,26 @@ test('acknowledging all closes no more than the list has shown', async () => {
   expect(before.length).toBeGreaterThan(1);
   const said: string[] = [];
   const engine = { client: stack.temporal, address: 'here', namespace: 'default' } as Engine;
-  const ackAll = async (limit: number) =>
+  const ackAll = async (limit: number, until = new Date()) =>
     await runReconcile(
       engine,
-      { command: 'reconcile ack', json: false, findings: { kinds: [], limit }, ...PERSON },
+      { command: 'reconcile ack', json: false, findings: { kinds: [], limit, until }, ...PERSON },
       { print: (text) => said.push(text), printError: (text) => said.push(text) },
     );
   await expect(ackAll(before.length - 1)).rejects.toThrow(
     `more than the ${before.length - 1} that reconcile list shows`,
   );
   expect(await open()).toEqual(before);
-  expect(await ackAll(before.length)).toBe(0);
+  // What was found after the list was shown.
+  const times = before.map(({ foundAt }) => Date.parse(foundAt));
+  expect(await ackAll(before.length, new Date(Math.min(...times) - 1))).toBe(0);
+  expect(await open()).toEqual(before);
+  said.length = 0;
+  const list = { command: 'reconcile list', json: false, kinds: [], all: false, limit: before.length } as const;
+  await runReconcile(engine, list, { print: () => undefined, printError: (text) => said.push(text) });
+  const newest = new Date(Math.max(...times));
+  expect(said.join('')).toContain(`ack --all --until ${newest.toISOString()} --limit ${before.length} --who`);
+  expect(await ackAll(before.length, newest)).toBe(0);
   expect(said.join('').match(/acknowledged by/g)).toHaveLength(before.length);
   expect(await open()).toEqual([]);
 });
