@@ -29,7 +29,8 @@ export function visibilityQuery(options: ListOptions, now: Date): string {
     NOT_LISTED.map((type) => `WorkflowType != '${type}'`).join(' AND '),
     'ExecutionStatus != "ContinuedAsNew"',
   ];
-  if (options.open) clauses.push('ExecutionStatus = "Running"');
+  // Also one that is paused, a status that older servers refuse in a query.
+  if (options.open) clauses.push('CloseTime IS NULL');
   if (options.stuck) {
     clauses.push(
       `(NeedsOperator = true OR DueAt < "${now.toISOString()}" OR ExecutionStatus IN ("Terminated", "TimedOut"))`,
