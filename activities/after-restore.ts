@@ -1,5 +1,5 @@
 import { activityInfo } from '@temporalio/activity';
-import type { KeyedCall } from '../src/contract/activity-calls.js';
+import type { CreatePaymentCall, KeyedCall } from '../src/contract/activity-calls.js';
 import { idempotencyKey } from '../src/contract/idempotency.js';
 import { referenceOfWorkflowId } from '../src/contract/names.js';
 import type { PaymentRecord } from '../src/contract/records.js';
@@ -51,8 +51,8 @@ export function paymentOfStatement(
   { restored }: ActivityDeps,
   key?: string,
 ): PaymentRecord | { ambiguous: string[] } | undefined {
+  if (key !== undefined && !isOfFirstPayment(key)) return undefined;
   const { workflowId = '' } = activityInfo().workflowExecution ?? {};
-  if (key !== undefined && key !== idempotencyKey(workflowId, 'createPayment', 1)) return undefined;
   const entries = restored?.statement?.entries.get(referenceOfWorkflowId(workflowId) ?? '') ?? [];
   const [first] = entries;
   if (first === undefined) return undefined;
@@ -65,11 +65,24 @@ export function paymentOfStatement(
 /**
  * Until when a payment may be created (epoch ms): under its key it may have been created in the lost time already, and
  * a key that the service has forgotten would make a second one. A flow that begins later than that has no such excuse
- * to wait: what it sends is new as far as anybody can tell.
+ * to wait: what it sends is new as far as anybody can tell. So is the payment of a next hold, but only where the hold
+ * before was seen held since: the window of such a key begins when this run first needs it, and not when it was first
+ * used.
+ * Rejects when the engine does not answer.
  */
-export function createUntil({ restored }: ActivityDeps, postUntil: number): number {
+export async function createUntil(
+  deps: ActivityDeps,
+  { key, postUntil, heldAt = Number.NEGATIVE_INFINITY }: CreatePaymentCall,
+): Promise<number> {
+  const { restored } = deps;
   if (restored === undefined) return postUntil;
   const last = lostKeysUntil(restored.lost);
-  const anchor = postUntil - KEY_WINDOW_MS;
-  return anchor < last ? Math.min(postUntil, last) : postUntil;
+  const isNew = isOfFirstPayment(key)
+    ? postUntil - KEY_WINDOW_MS >= last
+    : heldAt >= restored.lost.until || !(await mayBeLost(deps));
+  return isNew ? postUntil : Math.min(postUntil, last);
+}
+
+function isOfFirstPayment(key: string): boolean {
+  return key === idempotencyKey(activityInfo().workflowExecution?.workflowId ?? '', 'createPayment', 1);
 }

@@ -34,7 +34,7 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
   const underUnit = { ...call, businessUnit: terms?.businessUnit ?? call.businessUnit };
   const record = await sendKeyedPost<PaymentRecord>(
     deps,
-    { ...underUnit, postUntil: createUntil(deps, call.postUntil) },
+    { ...underUnit, postUntil: await createUntil(deps, call) },
     async (provider, options) => {
       await refusePaymentIfBraked(deps, underUnit, call.businessUnit);
       return await withReferenceClaimed(deps, underUnit, async () => ({

@@ -45,6 +45,8 @@ export interface PaymentTerms {
 export interface CreatePaymentCall extends KeyedCall {
   payment: Omit<PaymentInput, 'reference' | 'businessUnit'>;
   additionalDetails: Record<string, string>;
+  /** Epoch ms: when a read last showed the hold as held which this payment replaces. No run before has made it then. */
+  heldAt?: number | undefined;
   /** What the unit must support for the rest of the flow; undefined if a plain charge is enough. */
   terms?: PaymentTerms;
 }

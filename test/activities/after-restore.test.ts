@@ -142,6 +142,19 @@ for (const name of ['createAuthorization', 'createRefund', 'createCredit'] as co
     await prepared.close();
   });
 
+const keyOfPayment = (sequence: number): string => idempotencyKey('payment-order-1001', 'createPayment', sequence);
+
+/** Otherwise only reads, or a person, can tell what became of it. */
+async function expectPayment(late: Harness, how: Parameters<typeof paymentCall>[0], posts: number): Promise<void> {
+  if (posts === 1) await late.run('createPayment', paymentCall(how));
+  else
+    expect(await late.fail('createPayment', paymentCall(how))).toMatchObject({
+      type: 'OutcomeUnknown',
+      details: { windowClosed: true, mayHaveLeft: true },
+    });
+  expect(late.posts()).toHaveLength(posts);
+}
+
 describe('a payment after a restore', () => {
   test('is asked for again under its key until the first key of the lost time may be forgotten', async () => {
     expect(await harness.run('createPayment', paymentCall())).toMatchObject({ status: 'Initialized' });
@@ -154,14 +167,19 @@ describe('a payment after a restore', () => {
       [border + HOUR, border + 20 * HOUR, 1],
     ] as const) {
       const late = after({ lost }, { now: () => now });
-      if (posts === 1) await late.run('createPayment', paymentCall({ postUntil }));
-      else
-        expect(await late.fail('createPayment', paymentCall({ postUntil }))).toMatchObject({
-          type: 'OutcomeUnknown',
-          details: { windowClosed: true, mayHaveLeft: true },
-        });
-      expect(late.posts()).toHaveLength(posts);
+      await expectPayment(late, { key: keyOfPayment(1), postUntil }, posts);
     }
+  });
+
+  test.each([
+    ['if a read has shown the hold before it as held since', { heldAt: lost.until }, 0, 1],
+    ['if its flow began when no key of that time was known any more', {}, lost.until + DAY, 1],
+    ['not if that hold was last seen held before', { heldAt: lost.until - 1 }, 0, 0],
+    ['not if that hold was never seen held', {}, 0, 0],
+  ])('for the next hold is asked for in a window of its own %s', async (_when, seen, startedAt, posts) => {
+    const now = lost.from + 30 * HOUR;
+    const late = after({ lost }, { now: () => now, engine: { startedAt: () => Promise.resolve(startedAt) } });
+    await expectPayment(late, { key: keyOfPayment(2), postUntil: now + 20 * HOUR, ...seen }, posts);
   });
 
   test('is the one that the statement names, and several are ambiguous', async () => {

@@ -135,6 +135,8 @@ export const LEFT_TO_VERIFY = {
     'resets of cancelled subscriptions; guarantees/one-period-is-billed-once has those of a bill',
   'simulation/rules/resets-to-each-task':
     'resets to each task; guarantees/money-moves-at-most-once-after-a-reset has every flow',
+  'simulation/rules/restored-reauthorizations':
+    'restores around one moment; simulation/rules/restore has every state of every flow',
   'simulation/rules/short-runs': 'runs of twelve events; workflows/carry has what goes along from run to run',
   'simulation/rules/slow-unit': 'hundreds of callers; activities/bulkhead has the places',
   'simulation/rules/unopened': 'months without an answer; workflows/subscription has the sign-up',

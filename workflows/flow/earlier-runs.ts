@@ -51,6 +51,11 @@ export async function taskWasLostBefore(flow: FlowState, through: number): Promi
   return decodedOrRetry(await asked);
 }
 
+/** True if a restore may have lost what the flow did, whatever its workers have lost: no task ends before the first event. */
+export async function wasRestored(): Promise<boolean> {
+  return decodedOrRetry(await engineLookup.taskWasLost(workflowInfo().runId, 0));
+}
+
 /**
  * If a lost task, or the run before a reset, may have sent something, the flow only reads (see `executeFirst`).
  * @throws CancelledFailure if a cancel came before anything was sent (money rule 8)

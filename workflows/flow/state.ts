@@ -120,6 +120,8 @@ export interface Hold {
   looks: number;
   /** Epoch ms: when it was last known to be held. */
   seenAt: number;
+  /** The same, by a read alone. */
+  heldAt?: number;
   /** It became known long after it may have been authorized, and has not been read since. */
   isLate: boolean;
   /** The run before a reset has made it. */

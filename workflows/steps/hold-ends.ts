@@ -59,6 +59,7 @@ async function readExpired(flow: FlowState, hold: Hold): Promise<HoldOutcome | '
   askOperator(flow, isHeld ? `${still}; it is voided again every day` : still);
   if (!isHeld) return 'unclear';
   hold.seenAt = Date.now();
+  hold.heldAt = hold.seenAt;
   return 'held';
 }
 

@@ -189,6 +189,7 @@ async function readHold(flow: FlowState, hold: Hold): Promise<OneLook> {
   hold.noneListedSince = undefined;
   if (payment.status !== 'Voided') {
     hold.seenAt = begun;
+    hold.heldAt = begun;
     return 'held';
   }
   if (Date.now() >= hold.terms.heldUntil) return expired(flow, hold, payment);

@@ -21,7 +21,7 @@ import { attempt } from './attempt.js';
 import { noteLimits } from './clear-outgoing.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { revealsPayment } from './events.js';
-import { stopIfCancelled, taskWasLost } from '../flow/earlier-runs.js';
+import { stopIfCancelled, taskWasLost, wasRestored } from '../flow/earlier-runs.js';
 
 /**
  * The payment of a flow. `readOnlyReason` says why nothing may be charged on it: its amount was never compared, and it may be
@@ -104,6 +104,7 @@ async function sendPayment(
         ...call,
         payment: paymentBody(input),
         additionalDetails: { [WIRE_DETAILS.workflowId]: flow.workflowId },
+        ...(sequence > 1 && flow.mayBeLost === true && { heldAt: flow.hold?.heldAt }),
         ...(terms !== undefined && { terms }),
       }),
   });
@@ -158,8 +159,8 @@ async function notCreated(
     noteLimits(flow, earlier);
     return { payment: earlier, readOnlyReason: FOUND_LATE };
   }
-  // Later payments are never tried locally, so no lost task has sent them.
-  const nothingLost = sequence > 1 || !(await taskWasLost(flow));
+  // Later payments are never tried locally, so no lost task has sent them; only what a restore has lost may have.
+  const nothingLost = !(await (sequence > 1 ? wasRestored() : taskWasLost(flow)));
   if (!flow.moneyPostMayHaveLeft && !decidesAfterReset() && nothingLost) {
     return {
       ended: notExecuted(flow, {
@@ -170,7 +171,11 @@ async function notCreated(
       }),
     };
   }
-  const why = 'it may have been charged in a task that was lost, and its payment is not known';
+  const why =
+    sequence > 1
+      ? 'a run that a restore has lost may have authorized it again, on a payment that is not known: look at the service ' +
+        'for another payment of this reference before you settle it'
+      : 'it may have been charged in a task that was lost, and its payment is not known';
   return await untilOperator(flow, why, notes);
 }
 

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { storedInSkippedTime } from '../../support/cards.js';
+import { movements } from '../../support/payments.js';
+import { beginHeld } from '../../support/virtual-flows.js';
+import { DAY, HOUR, MINUTE, OPERATOR, sharedTime } from './context.js';
+import { restore, type Taken, taken } from './restored.js';
+
+/** Restores after which the service has forgotten the keys of the lost time: restored-flows has those before. */
+const time = sharedTime();
+
+const HELD = 'authorization Succeed 6000 USD';
+const RELEASED = 'void Succeed 6000 USD';
+const CAPTURED = 'capture Succeed 6000 USD';
+const DEADLINE = 6 * DAY;
+
+/** Its deadline replaces it. */
+async function beginReplaced() {
+  const card = await storedInSkippedTime(time);
+  const cardOnFile = { entryMode: 'cof_cardholder_initiated_transaction' as const };
+  return await beginHeld(time, { ...card, cardOnFile, onDeadline: 'reauthorize', captureDeadline: '6 days' });
+}
+
+type Hold = Awaited<ReturnType<typeof beginReplaced>>;
+
+/** The lost time ends with the capture of the second hold, and nothing more is sent until a person has looked. */
+async function expectCapturedOnce(hold: Hold, state: Taken): Promise<void> {
+  await time.passUntil(hold.startedAt + DEADLINE + MINUTE);
+  expect(await hold.ask('capture', { commandId: 'shipment' })).toMatchObject({ status: 'succeeded' });
+  const moved = [HELD, RELEASED, HELD, CAPTURED];
+  expect(await movements(time, hold.reference)).toEqual(moved);
+  const sent = time.requests.posts(hold.reference).length;
+  await restore(time, state, { downFor: 26 * HOUR });
+  const capture = hold.ask('capture', { commandId: 'shipment' });
+  await Promise.all([
+    expect(capture).rejects.toMatchObject({ cause: { type: 'StateConflict' } }),
+    time.passUntil(Date.now() + 3 * HOUR).then(async () => {
+      expect(await hold.status()).toMatchObject({ status: 'unknown', waitingFor: 'operator', needsOperator: true });
+      expect(await time.holdfast.explain(hold.reference)).toContain('may have authorized it again');
+      await time.holdfast.settleManually(hold.reference, { ...OPERATOR, status: 'declined' });
+    }),
+  ]);
+  expect(time.requests.posts(hold.reference)).toHaveLength(sent);
+  expect(await movements(time, hold.reference)).toEqual(moved);
+}
+
+test('a hold that was replaced and captured is not authorized again once the old one has lapsed', async () => {
+  const hold = await beginReplaced();
+  await time.passUntil(hold.startedAt + DEADLINE - MINUTE);
+  await expectCapturedOnce(hold, taken(time));
+});
+
+test('nor is one whose next payment was being made at the moment of the backup, nor is it called not executed', async () => {
+  const hold = await beginReplaced();
+  const making = time.hold('createPayment');
+  await time.passUntil(hold.startedAt + DEADLINE);
+  await making.reached;
+  const state = taken(time);
+  making.release();
+  await expectCapturedOnce(hold, state);
+});
+
+test('a hold that was seen held since the restore is replaced at its deadline', async () => {
+  const hold = await beginReplaced();
+  const state = taken(time);
+  await restore(time, state, { downFor: 26 * HOUR });
+  await time.passUntil(hold.startedAt + DEADLINE + MINUTE);
+  expect(await hold.ask('capture', { commandId: 'shipment' })).toMatchObject({ status: 'succeeded' });
+  expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, CAPTURED]);
+});
