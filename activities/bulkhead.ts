@@ -134,7 +134,7 @@ class Bulkhead {
     const where = placeOf(name);
     this.#underWay[where] += 1;
     try {
-      return await this.#watch(probe ?? this.#circuit.begin(this.options.now()), send);
+      return await this.#watch(name, probe ?? this.#circuit.begin(this.options.now()), send);
     } finally {
       this.#underWay[where] -= 1;
       this.#tellOfCircuit();
@@ -189,7 +189,7 @@ class Bulkhead {
     }
   }
 
-  async #watch<Answer>(call: Call, send: () => Promise<Answer>): Promise<Answer> {
+  async #watch<Answer>(name: OperationName, call: Call, send: () => Promise<Answer>): Promise<Answer> {
     try {
       const answer = await send();
       this.#circuit.end(call, this.options.now(), true);
@@ -198,7 +198,9 @@ class Bulkhead {
       const now = this.options.now();
       if (wasGivenUp(error)) this.#circuit.forget(call);
       else this.#circuit.end(call, now, isAnswer(error));
-      const retryAfterMs = error instanceof ProviderError ? (error.retryAfterMs ?? 0) : 0;
+      // Reads are not held back, so that each of them would hold every POST back once more.
+      const asks = error instanceof ProviderError && OPERATIONS[name].method !== 'GET';
+      const retryAfterMs = asks ? (error.retryAfterMs ?? 0) : 0;
       this.#heldUntil = Math.max(this.#heldUntil, now + Math.min(retryAfterMs, LONGEST_HOLD));
       throw error;
     }

@@ -228,6 +228,14 @@ describe('a unit whose service asks for fewer calls', () => {
       expect(await service.call('regular', how as How)).toMatchObject({ mayHaveLeft: false });
   });
 
+  test.each(['local', 'regular'] as const)('sends its POSTs although its %s reads are answered so', async (where) => {
+    await service.call(where, { name: 'listCharges' });
+    await service.endAll(10, busy(8 * SECOND));
+    expect(await service.call('regular')).toBe('under way');
+    expect(await service.call('local')).toBe('under way');
+    expect(service.reported).toEqual([]);
+  });
+
   test('is held back for a minute at most, and not less because of a later answer', async () => {
     await service.rounds(1, 10, busy(3_600 * SECOND));
     await service.call('regular', { name: 'createVoid', priority: CALL_PRIORITIES.deadline });
