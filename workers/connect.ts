@@ -12,6 +12,8 @@ import { StartFault } from './process.js';
 
 const RETRY_MS = 2_000;
 
+type Connected = Pick<Worker, 'connection' | 'getState'>;
+
 export interface EngineConnections {
   /** By which workers poll: another one after certificates have been renewed. A getter would not outlive a copy of this object. */
   native(): NativeConnection;
@@ -22,7 +24,7 @@ export interface EngineConnections {
    * @returns what these workers no longer poll by, to be closed once nobody uses it
    * @throws Error if they can't be used: what there was stays
    */
-  refresh(workers: readonly Pick<Worker, 'connection'>[]): Promise<NativeConnection | undefined>;
+  refresh(workers: readonly Connected[]): Promise<NativeConnection | undefined>;
   close(): Promise<void>;
 }
 
@@ -75,7 +77,7 @@ async function connectOnce(dataConverter: DataConverter): Promise<EngineConnecti
       } else {
         replaced = native;
         native = await NativeConnection.connect(next);
-        for (const worker of workers) worker.connection = native;
+        moveTo(native, workers);
       }
       settings = next;
       return replaced;
@@ -85,6 +87,13 @@ async function connectOnce(dataConverter: DataConverter): Promise<EngineConnecti
       await connection.close();
     },
   };
+}
+
+const ENDED: readonly string[] = ['DRAINED', 'STOPPED', 'FAILED'];
+
+/** Gives workers another connection. One that has ended, as that of the billing queue may while others go on, takes none. */
+export function moveTo(connection: NativeConnection, workers: readonly Connected[]): void {
+  for (const worker of workers) if (!ENDED.includes(worker.getState())) worker.connection = connection;
 }
 
 /** Waits until the namespace is one that a worker of this environment may serve. */
@@ -112,7 +121,7 @@ export async function awaitNamespace(
  */
 export async function checkEngine(
   engine: EngineConnections,
-  workers: readonly Pick<Worker, 'connection'>[],
+  workers: readonly Connected[],
   environment: Environment,
   attributes: boolean,
 ): Promise<{ faults: string[]; warnings: string[] }> {
