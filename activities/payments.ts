@@ -16,7 +16,7 @@ import { refusePaymentIfBraked } from './brakes.js';
 import { limitsOutgoingOf } from './outgoing.js';
 import { type ActivityDeps, bytesOf, MOST_BYTES_TOGETHER, whyNoCards, readCall } from './read-call.js';
 import { paymentRecord, readPaymentRecord } from './records.js';
-import { withReferenceClaimed } from './reference-book.js';
+import { enterAdopted, withReferenceClaimed } from './reference-book.js';
 import { noEarlierLeft, provenFirstTry, sendKeyedPost } from './send-call.js';
 import { TRANSACTIONS } from './transaction-table.js';
 import { listTransactions } from './transactions.js';
@@ -68,7 +68,12 @@ async function paymentMadeBefore(deps: ActivityDeps, call: CreatePaymentCall): P
     ? await deps.engine.earlierPayment(execution.workflowId, execution.runId, call.key)
     : undefined;
   const made = earlier ?? paymentOfStatement(deps, call.key);
-  if (made === undefined || !('ambiguous' in made)) return made;
+  if (made === undefined) return undefined;
+  if (!('ambiguous' in made)) {
+    // What the run before has made, it has entered.
+    if (earlier === undefined) await enterAdopted(deps, made);
+    return made;
+  }
   const details: FailureDetails = { mayHaveLeft: true, windowClosed: true };
   throw ApplicationFailure.nonRetryable(
     `Not sent: the statement of the lost time names several payments of this reference: ${made.ambiguous.join(', ')}`,

@@ -3,7 +3,7 @@ import type { CreatePaymentCall } from '../src/contract/activity-calls.js';
 import { idempotencyKey } from '../src/contract/idempotency.js';
 import { FAILURE_TYPES, WORKFLOW_TYPES } from '../src/contract/names.js';
 import type { PaymentRecord } from '../src/contract/records.js';
-import type { ClaimAnswer, ReferenceClaim } from '../src/contract/reference-book.js';
+import type { ClaimAnswer, ReferenceBook, ReferenceClaim } from '../src/contract/reference-book.js';
 import { ProviderError } from '../src/provider/index.js';
 import { type ActivityDeps, orNothing, readCall } from './read-call.js';
 import { readPaymentRecord } from './records.js';
@@ -26,9 +26,41 @@ export async function withReferenceClaimed(
   call: CreatePaymentCall,
   send: () => Promise<PaymentRecord>,
 ): Promise<PaymentRecord> {
-  const { referenceBook: book, engine } = deps;
-  const { workflowExecution, workflowType = '' } = activityInfo();
-  if (book === undefined || workflowExecution === undefined) return await send();
+  const claimed = await claimReference(deps);
+  if (claimed === undefined) return await send();
+  const { book, workflowId, claim, answer } = claimed;
+  if (answer.owner === 'another flow') {
+    const { workflowType = '' } = activityInfo();
+    const adopts = ADOPTING.includes(workflowType) && call.key === idempotencyKey(workflowId, 'createPayment', 1);
+    const paymentId = toAdopt(answer, claim, book.namespace, adopts);
+    return await readEarlierPayment(deps, call, answer, paymentId);
+  }
+  const payment = await send();
+  await notePayment(claimed, payment);
+  return payment;
+}
+
+/**
+ * Enters a payment that the flow has not created and goes on with, since the statement of a restore names it. A row of
+ * another flow stays as it is: that flow has made the payment.
+ * @throws ProviderError if the book does not answer
+ */
+export async function enterAdopted(deps: ActivityDeps, payment: PaymentRecord): Promise<void> {
+  const claimed = await claimReference(deps);
+  if (claimed?.answer.owner === 'this flow') await notePayment(claimed, payment);
+}
+
+interface Claimed {
+  book: ReferenceBook;
+  workflowId: string;
+  claim: ReferenceClaim;
+  answer: ClaimAnswer;
+}
+
+/** @returns undefined without a reference book */
+async function claimReference({ referenceBook: book, engine }: ActivityDeps): Promise<Claimed | undefined> {
+  const { workflowExecution } = activityInfo();
+  if (book === undefined || workflowExecution === undefined) return undefined;
   const { workflowId, runId } = workflowExecution;
   const claim = await engine.claimOf(workflowId, runId).catch((error: unknown) => {
     throw new ProviderError(`Not sent: the flow's claim to its reference can't be read: ${textOf(error)}`, {
@@ -39,19 +71,16 @@ export async function withReferenceClaimed(
   const answer = await book.claim(workflowId, claim).catch((error: unknown) => {
     throw new ProviderError(`Not sent: the reference book does not answer: ${textOf(error)}`, NOT_SENT);
   });
-  if (answer.owner === 'another flow') {
-    const adopts = ADOPTING.includes(workflowType) && call.key === idempotencyKey(workflowId, 'createPayment', 1);
-    const paymentId = toAdopt(answer, claim, book.namespace, adopts);
-    return await readEarlierPayment(deps, call, answer, paymentId);
-  }
-  const payment = await send();
-  await book.notePayment(workflowId, claim, payment.paymentId).catch((error: unknown) => {
+  return { book, workflowId, claim, answer };
+}
+
+async function notePayment({ book, workflowId, claim }: Claimed, { paymentId }: PaymentRecord): Promise<void> {
+  await book.notePayment(workflowId, claim, paymentId).catch((error: unknown) => {
     throw new ProviderError(
-      `Payment ${payment.paymentId} was created, and nothing is sent on it before the reference book holds it: ${textOf(error)}`,
+      `Payment ${paymentId} was created, and nothing is sent on it before the reference book holds it: ${textOf(error)}`,
       { kind: 'lost', operation: REFERENCE_BOOK, mayHaveLeft: true },
     );
   });
-  return payment;
 }
 
 const NOT_SENT = { kind: 'refused', operation: REFERENCE_BOOK, mayHaveLeft: false } as const;

@@ -206,7 +206,7 @@ export function keyOf(call: unknown): unknown {
 function asPayment(value: unknown): PaymentRecord | undefined {
   // Whoever has access to Temporal can complete an activity in clear, or with a copy.
   if (typeof value !== 'object' || value === null || !isSealed(value)) return undefined;
-  const { paymentId, amount, currency, status, businessUnit, holdMs, madeUnder } = value as Partial<
+  const { paymentId, amount, currency, status, businessUnit, holdMs, madeUnder, ofEarlierFlow } = value as Partial<
     Record<keyof PaymentRecord, unknown>
   >;
   if (typeof paymentId !== 'string' || typeof amount !== 'number') return undefined;
@@ -221,6 +221,8 @@ function asPayment(value: unknown): PaymentRecord | undefined {
     ...(typeof holdMs === 'number' && { holdMs }),
     // Without it, a worker configured with another app id would look like the one that created the payment.
     ...(typeof madeUnder === 'string' && { madeUnder }),
+    // Another flow may have charged it under keys that this one does not have.
+    ...(ofEarlierFlow === true && { ofEarlierFlow }),
   };
 }
 

@@ -118,14 +118,14 @@ export interface Hold {
   taken?: { transactionId: string; amount: number } | undefined;
   /** Looks since the hold must have expired; they set the poll delay while the service doesn't answer clearly. */
   looks: number;
-  /** Epoch ms: when it was last known to be held. */
+  /** Epoch ms: when it was last known to be held, and when a read last showed so. */
   seenAt: number;
-  /** The same, by a read alone. */
   heldAt?: number;
   /** It became known long after it may have been authorized, and has not been read since. */
   isLate: boolean;
-  /** The run before a reset has made it. */
+  /** The run before a reset has made it, or an earlier flow, for which the reference book takes no other payment. */
   isFound?: true;
+  ofEarlierFlow?: true;
   /** Reads of a late hold that the service has refused. */
   refusedLooks?: RefusedReads;
   /** Epoch ms: when to void again a hold that is still held after its expiry. */

@@ -31,6 +31,7 @@ export async function followHolds(
     if (payment.ofEarlierFlow === true) {
       hold.isLate = true;
       hold.isFound = true;
+      hold.ofEarlierFlow = true;
     }
     return { earlierHolds: [], unwanted: waitingVoid(flow) !== undefined || flow.isCancelled() };
   };

@@ -34,13 +34,14 @@ function refuses(flow: FlowState, hold: Hold, name: RefusableName, request: Refu
 /** Why the hold itself forbids the command, whatever else is under way. */
 export function forbids(
   flow: FlowState,
-  { mustVoid, reauthorizationsLeft, terms, unconfirmedCapture }: Hold,
+  hold: Hold,
   name: RefusableName,
   request: RefusableRequest,
 ): Refusal | undefined {
+  const { mustVoid, terms, unconfirmedCapture } = hold;
   if (mustVoid !== undefined) return { refusal: `the hold is being released (${mustVoid})` };
   if (name === 'void') return undefined;
-  if (name === 'reauthorize') return cannotReauthorize(reauthorizationsLeft, unconfirmedCapture);
+  if (name === 'reauthorize') return cannotReauthorize(hold);
   if (Date.now() >= terms.heldUntil) {
     return { refusal: `the hold has lapsed at ${new Date(terms.heldUntil).toISOString()}; nothing can be captured` };
   }
@@ -50,10 +51,14 @@ export function forbids(
   return exceeds(flow, request);
 }
 
-function cannotReauthorize(
-  reauthorizationsLeft: number | undefined,
-  unconfirmedCapture: string | undefined,
-): Refusal | undefined {
+function cannotReauthorize({ ofEarlierFlow, reauthorizationsLeft, unconfirmedCapture }: Hold): Refusal | undefined {
+  if (ofEarlierFlow === true) {
+    return {
+      refusal:
+        'an earlier flow of this reference has made this hold, and the reference book takes no other payment for it; ' +
+        'capture it, or void it and authorize under a new reference',
+    };
+  }
   if (reauthorizationsLeft === undefined) {
     return {
       refusal:

@@ -198,7 +198,10 @@ export function reauthorizesAtDeadline({
   reauthorizationsLeft = 0,
   reauthorizationsAtDeadline,
   unconfirmedCapture,
+  ofEarlierFlow,
 }: Hold): boolean {
+  // It would be released, and the next one refused.
+  if (ofEarlierFlow === true) return false;
   const inDoubt = unconfirmedCapture !== undefined;
   return mustVoid === undefined && reauthorizationsLeft > 0 && reauthorizationsAtDeadline > 0 && !inDoubt;
 }

@@ -65,10 +65,10 @@ interface Reauthorizing {
  */
 export function mayBeReauthorized(
   { mayBeLost }: FlowState,
-  { reauthorizationsLeft = 0 }: Hold,
+  { reauthorizationsLeft = 0, ofEarlierFlow }: Hold,
   gone: HoldOutcome,
 ): boolean {
-  return mayBeLost === true && reauthorizationsLeft > 0 && isVoidedElsewhere(gone);
+  return mayBeLost === true && ofEarlierFlow !== true && reauthorizationsLeft > 0 && isVoidedElsewhere(gone);
 }
 
 function isVoidedElsewhere(gone: HoldOutcome): boolean {

@@ -110,6 +110,46 @@ describe('a reference whose flow Temporal has forgotten', () => {
     expect(await movements(time, input.reference)).toEqual([]);
   });
 
+  test('is not charged after a reset of the flow that has adopted its payment', async () => {
+    const input = await inputOf(time, 'charge');
+    const held = time.hold('createCharge');
+    const first = await beginFlow(time, 'charge', input);
+    await held.reached;
+    await time.client.workflow.getHandle(first.workflowId).terminate('by mistake');
+    await time.stopWorker();
+    await time.startWorker();
+    held.release();
+    await forget(first);
+    const again = await beginFlow(time, 'charge', input);
+    expect(await again.outcome()).toMatchObject({ status: 'notExecuted' });
+    await resetToFirstTask(time.client, again.workflowId);
+    await time.passUntil((await time.now()) + 3 * HOUR);
+    expect(keysOf(time, input.reference)).toEqual(['createPayment:1']);
+    expect(await movements(time, input.reference)).toEqual([]);
+  });
+
+  test('has its hold not released for a next one, which the book would refuse', async () => {
+    const card = await storedInSkippedTime(time);
+    const cardOnFile = { entryMode: 'cof_cardholder_initiated_transaction' } as const;
+    const onDeadline = { captureMode: 'manual', captureDeadline: '2 days', onDeadline: 'reauthorize' };
+    const input = await inputOf(time, 'authorizeAndCapture', { ...card, cardOnFile, ...onDeadline });
+    const first = await beginFlow(time, 'authorizeAndCapture', input);
+    await time.passUntil(first.startedAt + MINUTE);
+    await time.client.workflow.getHandle(first.workflowId).terminate('by mistake');
+    await forget(first);
+    const again = await beginFlow(time, 'authorizeAndCapture', input);
+    await time.passUntil(again.startedAt + MINUTE);
+    await expect(again.ask('reauthorize', { commandId: 'longer' })).rejects.toMatchObject(
+      failsWith('StateConflict', 'an earlier flow of this reference has made this hold'),
+    );
+    expect(await again.status()).toMatchObject({ status: 'authorized' });
+    const held = 'authorization Succeed 6000 USD';
+    expect(await movements(time, input.reference)).toEqual([held]);
+    expect(await again.outcome()).toMatchObject({ status: 'voided', reason: 'deadline' });
+    expect(await movements(time, input.reference)).toEqual([held, 'void Succeed 6000 USD']);
+    expect(keysOf(time, input.reference)).not.toContain('createPayment:2');
+  });
+
   test('is refused if its flow never came as far as a payment', async () => {
     const input = await inputOf(time, 'charge');
     book.entries.set(`payment-${input.reference}`, { firstRunId: 'of old', fingerprint: '', namespace: 'default' });

@@ -7,7 +7,8 @@ import { DONE, FLOW_TYPES, type FlowType, HOUR, inputOf, MINUTE, OPERATOR, share
 import { askFor, askUntilKnown, endedFlow, isIn, restore, taken } from './restored.js';
 import { beginWeekly } from './weekly.js';
 
-const time = sharedTime({ billing: true }, { referenceBook: new ReferenceBookInMemory() });
+const book = new ReferenceBookInMemory();
+const time = sharedTime({ billing: true }, { referenceBook: book });
 /** These go on with the payment of the lost flow; the others are refused. */
 const READING: readonly FlowType[] = ['charge', 'authorizeAndCapture', 'credit'];
 const MOVING = FLOW_TYPES.filter((type) => DONE[type].length > 0);
@@ -36,6 +37,18 @@ test.each(MOVING)(
     }
   },
 );
+
+test('a payment that the statement names is entered in a book that has forgotten it, and others have it from there', async () => {
+  const input = await inputOf(time, 'charge');
+  const { states } = await endedFlow(time, 'charge', input);
+  const workflowId = `payment-${input.reference}`;
+  const entered = book.entries.get(workflowId);
+  book.entries.delete(workflowId);
+  await restore(time, states[0]!, { downFor: HOUR, statement: true });
+  expect(await askFor(time, 'charge', input)).toMatchObject({ status: 'succeeded' });
+  expect(book.entries.get(workflowId)).toMatchObject({ paymentId: entered?.paymentId });
+  expect(await movements(time, input.reference)).toEqual(DONE.charge);
+});
 
 test('a period that was billed with a card that is forgotten waits for a person, and is not billed with it again', async () => {
   const { flow, input, reach, tried } = await beginWeekly(time, { periods: 2 });
