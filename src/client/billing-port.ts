@@ -5,6 +5,8 @@ import type { Outcome } from '../contract/messages.js';
 import { FAILURE_TYPES, referenceOfWorkflowId } from '../contract/names.js';
 import { isSealed, isUndecodable, NOT_FOR_THIS_FLOW } from '../contract/payload-marks.js';
 import { Deadlines } from './deadlines.js';
+import { eventsOf } from './earlier-runs.js';
+import { contextOf, decode } from './ended-flow.js';
 import { HoldfastError } from './errors.js';
 import { type PaymentRef, sendCommand } from './send-command.js';
 import { isOpen } from './is-open.js';
@@ -21,25 +23,10 @@ export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' |
   const deadlines = new Deadlines(client);
   return {
     async readFlow(workflowId) {
-      const handle = client.workflow.getHandle(workflowId);
-      let paymentId: string | undefined;
-      try {
-        const { status, typedSearchAttributes } = await handle.describe();
-        if (isOpen(status)) return { state: 'open' };
-        paymentId = typedSearchAttributes.get(keyword('PaymentId'));
-        const outcome: unknown = await handle.result();
-        // Its id is no secret: whoever has access to Temporal can run a workflow of their own under it.
-        if (isUndecodable(outcome)) return { state: 'ended', outcome: outcome as never };
-        if (!isSealed(outcome))
-          return { state: 'lost', why: `its result ${NOT_FOR_THIS_FLOW}, and no worker has written it` };
-        const { reference } = outcome as Outcome;
-        if (reference === referenceOfWorkflowId(workflowId)) return { state: 'ended', outcome: outcome as Outcome };
-        return { state: 'lost', why: `its result is that of "${reference}"` };
-      } catch (error) {
-        if (error instanceof WorkflowNotFoundError) return { state: 'absent' };
-        const reading = endedWithout(error);
-        return reading.state === 'lost' && paymentId !== undefined ? { ...reading, paymentId } : reading;
-      }
+      const reading = await readEnd(client, workflowId);
+      if (reading.state !== 'lost' && (reading.state !== 'ended' || isUndecodable(reading.outcome))) return reading;
+      const token = await tokenOf(client, workflowId);
+      return { ...reading, ...(token !== undefined && { token }) };
     },
 
     async refund({ payment, paymentId, currency, businessUnit, amount, ...asked }): Promise<RefundReading> {
@@ -61,6 +48,41 @@ export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' |
       }
     },
   };
+}
+
+async function readEnd(client: Client, workflowId: string): Promise<FlowReading> {
+  const handle = client.workflow.getHandle(workflowId);
+  let paymentId: string | undefined;
+  try {
+    const { status, typedSearchAttributes } = await handle.describe();
+    if (isOpen(status)) return { state: 'open' };
+    paymentId = typedSearchAttributes.get(keyword('PaymentId'));
+    const outcome: unknown = await handle.result();
+    // Its id is no secret: whoever has access to Temporal can run a workflow of their own under it.
+    if (isUndecodable(outcome)) return { state: 'ended', outcome: outcome as never };
+    if (!isSealed(outcome))
+      return { state: 'lost', why: `its result ${NOT_FOR_THIS_FLOW}, and no worker has written it` };
+    const { reference } = outcome as Outcome;
+    if (reference === referenceOfWorkflowId(workflowId)) return { state: 'ended', outcome: outcome as Outcome };
+    return { state: 'lost', why: `its result is that of "${reference}"` };
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return { state: 'absent' };
+    const reading = endedWithout(error);
+    return reading.state === 'lost' && paymentId !== undefined ? { ...reading, paymentId } : reading;
+  }
+}
+
+/** Of the card in a payment's input, unless that is in clear: whoever has access to Temporal can have written it. */
+async function tokenOf(client: Client, workflowId: string): Promise<string | undefined> {
+  const { runId } = await client.workflow.getHandle(workflowId).describe();
+  for await (const event of eventsOf(client, workflowId, runId)) {
+    const payload = event.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
+    const context = contextOf(client, workflowId);
+    const input = await decode(payload, client.options.loadedDataConverter, { what: 'its input', context });
+    const { token } = (input as { paymentMethod?: { token?: unknown } } | undefined)?.paymentMethod ?? {};
+    return isSealed(input) && typeof token === 'string' ? token : undefined;
+  }
+  return undefined;
 }
 
 function isNotFound(error: unknown): boolean {

@@ -137,18 +137,19 @@ export interface LatestResult {
   ofLatestRun: boolean;
 }
 
+/** `token`: of the card that it was started with, if it names a stored one. */
 export type FlowReading =
   /** No flow has this id, or it is no longer kept. */
   | { state: 'absent' }
   | { state: 'open' }
-  | { state: 'ended'; outcome: Outcome }
+  | { state: 'ended'; outcome: Outcome; token?: string }
   /** Failed with a typed failure, or was cancelled before it sent anything: no money moved. */
   | { state: 'refused'; why: string }
   /**
    * Terminated before the payment's outcome was known, or refused because another flow has used the reference.
    * `paymentId`: the payment that it shows as its own.
    */
-  | { state: 'lost'; why: string; paymentId?: string };
+  | { state: 'lost'; why: string; paymentId?: string; token?: string };
 
 export interface RefundOfPayment {
   /** Reference of the payment. */

@@ -100,7 +100,8 @@ describe('what somebody else has written in clear in the place of a flow', () =>
     const read = async (result: object) => {
       const described = { status: { name: 'COMPLETED' }, typedSearchAttributes: new TypedSearchAttributes([]) };
       const handle = { describe: () => Promise.resolve(described), result: () => Promise.resolve(result) };
-      const client = { workflow: { getHandle: () => handle } } as never;
+      const workflowService = { getWorkflowExecutionHistory: () => Promise.resolve({}) };
+      const client = { workflow: { getHandle: () => handle }, workflowService, options: {} } as never;
       return await createBillingPort(client).readFlow(ID);
     };
     const result = { status: 'succeeded', amount: 999, reference: referenceOfWorkflowId(ID) };

@@ -78,11 +78,15 @@ async function follow(flow: Billing, input: ReturnType<typeof chargeOf>): Promis
 async function join(workflowId: string): Promise<Attempted> {
   for (let looks = 0; ; looks += 1) {
     const reading: FlowReading = decodedOrRetry(await billing.readAttempt(workflowId));
-    if (reading.state === 'ended') return endedAs(reading.outcome);
+    if (reading.state === 'ended') return { ...endedAs(reading.outcome), ...cardOf(reading) };
     if (reading.state === 'refused') return { refused: reading.why };
-    if (reading.state === 'lost') return { lost: reading.why };
+    if (reading.state === 'lost') return { lost: reading.why, ...cardOf(reading) };
     await sleep(pollDelay(looks), { summary: 'Until the next look at the payment' });
   }
+}
+
+function cardOf({ token }: { token?: string }): { token?: string } {
+  return token === undefined ? {} : { token };
 }
 
 /** A flow under the attempt's id that ended otherwise is no attempt of ours: its result is not believed. */

@@ -23,7 +23,7 @@ export async function classifyAttempt(
   const { state, step } = await classified(flow, open, result);
   open.state = state;
   open.step = step;
-  if (state.hold === 'card' && open.triedWith !== undefined && !isJoined(attempted))
+  if (state.hold === 'card' && open.triedWith !== undefined && isOfKnownCard(attempted))
     noteHardDecline(flow, open.triedWith);
   open.last = {
     status: result.status,
@@ -89,9 +89,14 @@ export function isUntried(attempted: Attempted): attempted is { outcome: NotExec
   return 'outcome' in attempted && attempted.outcome.status === 'notExecuted' && attempted.outcome.braked === true;
 }
 
-/** An earlier run has started it: its card may be another than the present one, which is not to be called declined. */
+/** An earlier run has started it. */
 export function isJoined(attempted: Attempted): boolean {
   return 'joined' in attempted && attempted.joined === true;
+}
+
+/** The card of what was joined may be another than the present one, which is not to be called declined. */
+function isOfKnownCard(attempted: Attempted): boolean {
+  return !isJoined(attempted) || 'token' in attempted;
 }
 
 function tell(flow: Billing, open: OpenPeriod, attempted: Attempted): void {
@@ -150,7 +155,11 @@ export function isOtherCard(one: string, other: string): boolean {
 export function noteDecline(flow: Billing, token: string, attempted: Attempted): void {
   if (!('outcome' in attempted) || attempted.outcome.status !== 'declined') return;
   const now = Date.now();
-  flow.declinedTries = [...declinedTriesAt(flow.declinedTries, now), { token, at: now }];
+  // What was declined before a reset counts from then on: as of now, all of its periods would use up one day's limit.
+  const isOld = isJoined(attempted) && 'token' in attempted;
+  const at = isOld ? Date.parse(attempted.outcome.evidence.settledAt) : now;
+  const tries = [...declinedTriesAt(flow.declinedTries, now), { token, at }];
+  flow.declinedTries = tries.toSorted((one, other) => one.at - other.at);
 }
 
 /** Of one subscription: a buyer has few cards. */

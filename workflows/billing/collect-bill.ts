@@ -42,6 +42,9 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
         return undefined;
       }
       keepToLimit(flow, open);
+      // A payment that was started before a reset is followed: a limit puts off only what nobody has sent.
+      if (open.step.do !== 'attempt' && flow.afterReset === true && (await isStarted(flow)))
+        open.step = { do: 'attempt' };
       // The run that continues this one makes the payment, under the same reference.
       if (open.step.do === 'attempt' && movesFor(flow, open)) return undefined;
       if (open.step.do === 'attempt') await attempt(flow, open);
@@ -119,7 +122,7 @@ function endOfWait(flow: Billing, { state }: OpenPeriod, { cutShort }: Wait): Du
 
 /** The next payment of the bill, or the one that an earlier run has started in its place. */
 export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
-  const { token } = flow.card;
+  const { token: present } = flow.card;
   endDoubt(flow, open);
   open.attempts += 1;
   delete open.moved;
@@ -128,6 +131,8 @@ export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   const since = Date.now();
   const attempted = await attemptToBill(flow, open);
   flow.attempting = false;
+  // Another card than the present one, where a run before a reset has started the payment.
+  const token = ('token' in attempted ? attempted.token : undefined) ?? present;
   // A payment in doubt beside a try that a brake has stopped may be of another card.
   if (!isUntried(attempted)) open.triedWith = token;
   open.state = heldFor(open.state, lateness(since));

@@ -67,9 +67,11 @@ export interface OpenPeriod {
 
 /**
  * How an attempt ended. `lost`: its flow was terminated, or another one has used its reference, and it is unknown whether
- * money moved. `joined`: an earlier run has started it, maybe with another card and amount.
+ * money moved. `joined`: an earlier run has started it, maybe with another card and amount; `token`: of that card, unless
+ * the answer was recorded before it was read.
  */
-export type Attempted = { outcome: FinalStepOutcome; joined?: true } | { refused: string } | { lost: string };
+export type Attempted =
+  { outcome: FinalStepOutcome; joined?: true; token?: string } | { refused: string } | { lost: string; token?: string };
 
 /** Terms that commands have changed. */
 type Terms = Pick<ChangeTerms, 'dunning' | 'missedPeriods' | 'statementSoftDescriptor' | 'notices' | 'metadata'>;

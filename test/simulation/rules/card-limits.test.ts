@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CARDS } from '../../support/charges.js';
 import { anotherCard, customerWithCard, declinedFor } from '../../support/subscriptions.js';
+import { firstRunOf, resetToFirstTask } from '../../support/resets.js';
 import { failsWith, OPERATOR, sharedTime } from './context.js';
 import { beginWeekly } from './weekly.js';
 
@@ -53,6 +54,23 @@ describe('a declined card is tried 15 times in 30 days at most', () => {
     expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
     expect(daysOf(await tried()).at(-1)).toBe(16);
   });
+});
+
+test('what was declined before a reset counts from its own day: bills that were paid in the end do not use up the limit', async () => {
+  const faults = Array.from({ length: 16 }, (_, n) => [`${n + 1}.1`, declinedFor('insufficient_funds')]);
+  const { flow, reach, tried } = await beginWeekly(time, {}, Object.fromEntries(faults));
+  await reach(15 * 7 + 2);
+  const billed = await tried();
+  expect(billed).toHaveLength(32);
+  await resetToFirstTask(time.client, flow.workflowId, [], await firstRunOf(time.client, flow.workflowId));
+  await reach(15 * 7 + 4);
+  expect(await flow.status()).toMatchObject({
+    status: 'active',
+    subscription: { billedPeriods: 16, missedPeriods: 0 },
+  });
+  await reach(16 * 7);
+  expect((await tried()).slice(32)).toEqual(['17.1 day 112 Succeed 6000 EUR']);
+  await flow.command('cancel', { when: 'now' });
 });
 
 test('tries that reach no issuer for three days ask for an operator, and go on', async () => {

@@ -109,6 +109,28 @@ test('a card is not called declined for what another one was before a reset', as
   await time.passUntil((await time.now()) + HOUR);
   expect(await flow.status()).toMatchObject({ status: 'active', subscription: { billedPeriods: 1, card: { token } } });
   expect(await flow.command('changeCard', { token })).toMatchObject({ card: { token } });
+  const stolen = flow.command('changeCard', { token: input.token });
+  await expect(stolen).rejects.toMatchObject(failsWith('StateConflict', 'has declined this very card for good'));
   expect(await tried()).toEqual(billed);
   await flow.command('cancel', { when: 'now' });
+});
+
+test.each(['unconfirmed', 'lost'])('nor for what a person says of it after a reset: %s', async (doubt) => {
+  const { flow, input, reach, tried } = await begin({ '1.1': doubt === 'lost' ? { status: 'Pending' } : UNCONFIRMED });
+  await reach(0, 13);
+  if (doubt === 'lost') {
+    await time.client.workflow.getHandle(`payment-${flow.reference}.1.1`).terminate('by accident');
+    await flow.worksOn();
+    const [sent] = await time.sandbox.ledger(`${flow.reference}.1.1`);
+    await time.sandbox.complete(sent?.transaction_id ?? '', { status: 'Failed', category: 'payment_method_declined' });
+  }
+  const token = await anotherCard(time, input.customerId);
+  await flow.command('changeCard', { token });
+  await resetToFirstTask(time.client, flow.workflowId, [], await firstRunOf(time.client, flow.workflowId));
+  await reach(1);
+  expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'operator' });
+  await flow.command('settleManually', STOLEN);
+  const outcome = await time.client.workflow.getHandle(flow.workflowId).result();
+  expect(outcome).toMatchObject({ status: 'completed', billedPeriods: 1, card: { token } });
+  expect((await tried()).at(-1)).toBe('1.2 day 1 Succeed 6000 EUR');
 });
