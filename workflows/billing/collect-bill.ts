@@ -91,7 +91,8 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
 
 /** No worker of the build that it has moved to ran before the next period: two payments would leave side by side. */
 function cameTooLate(flow: Billing, open: OpenPeriod): boolean {
-  return open.moved === true && isOverdue(flow, open, Date.now());
+  // What a person asks for is tried all the same.
+  return open.moved === true && flow.billing === undefined && isOverdue(flow, open, Date.now());
 }
 
 /** However long it takes: no amount is guessed, and no period dropped because nobody has said what it costs. */

@@ -14,7 +14,7 @@ export const LATE_BILL_FAULTS = [
     rule: 'billing commands',
     promise: 'A bill that has moved to another build is not charged beside the next period.',
     file: 'workflows/billing/collect-bill.ts',
-    from: 'open.moved === true && isOverdue(flow, open, Date.now())',
+    from: 'open.moved === true && flow.billing === undefined && isOverdue(flow, open, Date.now())',
     to: 'false',
     tests: ['test/simulation/rules/move-on.test.ts'],
   },

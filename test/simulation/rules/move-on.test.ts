@@ -169,4 +169,19 @@ test('one that moves for its payment to a build whose workers come only in the n
   expect(await tried()).toEqual(['2.1 day 1 Succeed 6000 EUR']);
 });
 
+test('one whose bill a person asks for by then makes it', async () => {
+  const day = { interval: { every: 1, unit: 'day' }, periods: 2 } as const;
+  const { flow, builds, tried, dueAt } = await weekly(day);
+  await time.passUntil(dueAt - HOUR);
+  target = () => 'v2';
+  for (let at = dueAt; builds().length < 2; at += 1) await time.passUntil(at);
+  await time.stopWorker();
+  await time.passUnserved(dueAt + 26 * HOUR);
+  const asked = flow.command('billNow', { period: 1 });
+  await time.startWorker();
+  expect(await asked).toMatchObject({ result: { status: 'succeeded' } });
+  expect(await flow.ended()).toMatchObject({ billedPeriods: 2, unpaidPeriods: 0 });
+  expect(await tried()).toEqual(['1.1 day 1 Succeed 6000 EUR', '2.1 day 1 Succeed 6000 EUR']);
+});
+
 const iso = (at: number): string => new Date(at).toISOString();
