@@ -1,7 +1,7 @@
 import { attemptReference, paymentWorkflowId } from '../../src/contract/names.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { billing } from '../policies.js';
-import type { Billing, OpenPeriod } from './state.js';
+import { amountOf, type Billing, type OpenPeriod } from './state.js';
 
 /**
  * Whether its first payment was started by an earlier run of a subscription that was reset: commands are given again,
@@ -9,6 +9,13 @@ import type { Billing, OpenPeriod } from './state.js';
  */
 export async function isBilledBeforeReset(flow: Billing, period: number): Promise<boolean> {
   return flow.afterReset === true && (await isTried(flow, { period, attempts: 0 }));
+}
+
+/** Whether the payment of the first period that costs anything, or may do so, was started. */
+export async function hasBilled(flow: Billing): Promise<boolean> {
+  const changes = [flow.next, ...flow.amounts.map(({ fromPeriod }) => Math.max(fromPeriod, flow.next))];
+  const period = changes.find((one) => amountOf(flow, one) !== 0);
+  return period !== undefined && (await isTried(flow, { period, attempts: 0 }));
 }
 
 /** Whether the payment that would be tried next was already started. */

@@ -24,9 +24,10 @@ import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { handOverAsTold } from '../kit/hand-over.js';
 import { noteWanted } from '../kit/outbox.js';
 import { earlierRun, secondRunFailure } from '../kit/earlier-run.js';
-import { inResetRun, invalidInput } from '../kit/start-guard.js';
+import { decidesAfterReset, inResetRun, invalidInput } from '../kit/start-guard.js';
 import { billing } from '../policies.js';
 import { newSubscription } from './handlers.js';
+import { hasBilled } from './is-started.js';
 import { isOtherBuildNext } from './move-on.js';
 import { refuseSubscriptionStart } from './refuse-start.js';
 import { show, shownByNextRun } from './show.js';
@@ -89,7 +90,12 @@ async function check(flow: Billing, raw: unknown, before: Unopened | undefined):
     if (earlier !== undefined) throw secondRunFailure(flow.input.reference, earlier);
   }
   const opened = await lookUp(flow, raw, before ?? notOpened(flow, workflowInfo().startTime.getTime()));
-  if ('faults' in opened) throw invalidInput(opened.faults);
+  if ('faults' in opened) {
+    // A reset looks again: a card that was changed since, and is no longer on file, ends nothing that has billed.
+    const isAfterReset = flow.afterReset === true || decidesAfterReset();
+    if (isAfterReset && (await hasBilled(flow))) return;
+    throw invalidInput(opened.faults);
+  }
   noteWanted(flow, opened);
   if (opened.last4Digits !== undefined) flow.card = { ...flow.card, last4Digits: opened.last4Digits };
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { anotherCard, declinedFor } from '../../support/subscriptions.js';
 import { firstRunOf, resetToFirstTask } from '../../support/resets.js';
 import { braking } from './braking.js';
-import { failsWith, HOUR, OPERATOR, sharedTime } from './context.js';
+import { answers, failsWith, HOUR, OPERATOR, sharedTime } from './context.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
@@ -133,4 +133,28 @@ test.each(['unconfirmed', 'lost'])('nor for what a person says of it after a res
   const outcome = await time.client.workflow.getHandle(flow.workflowId).result();
   expect(outcome).toMatchObject({ status: 'completed', billedPeriods: 1, card: { token } });
   expect((await tried()).at(-1)).toBe('1.2 day 1 Succeed 6000 EUR');
+});
+
+test.each([
+  ['that has billed goes on', 1],
+  ['that has not billed is refused', -1],
+])('a subscription whose first card is gone when a reset looks it up, and %s', async (_what, day) => {
+  const { flow, input, reach, tried } = await beginWeekly(time, { amounts: [{ fromPeriod: 2, amount: 9_000 }] });
+  await reach(-1, 11);
+  const token = await anotherCard(time, input.customerId);
+  await flow.command('changeCard', { token });
+  await reach(day);
+  await time.sandbox.addFault(answers(404, 'GET', `*/payment-methods/${input.token}`));
+  await resetToFirstTask(time.client, flow.workflowId, [], await firstRunOf(time.client, flow.workflowId));
+  await flow.worksOn();
+  if (day === -1) {
+    await expect(time.client.workflow.getHandle(flow.workflowId).result()).rejects.toMatchObject(
+      failsWith('InvalidInput', 'token: '),
+    );
+    return;
+  }
+  expect(await flow.status()).toMatchObject({ status: 'active', subscription: { billedPeriods: 1, card: { token } } });
+  await reach(7);
+  expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '2.1 day 7 Succeed 9000 EUR']);
+  await flow.command('cancel', { when: 'now' });
 });
