@@ -108,6 +108,8 @@ export const MEMO_KEYS = {
 export const PATCHES = {
   /** Recorded by a run that a reset made, where it first decides anew; see `decidesAfterReset`. */
   afterReset: 'holdfast-after-reset',
+  /** A subscription that is ended at once closes as missed what is due and not open. */
+  closesDue: 'holdfast-closes-due',
 } as const;
 
 /**

@@ -1,5 +1,6 @@
-import { allHandlersFinished, condition, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, condition, patched, workflowInfo } from '@temporalio/workflow';
 import type { Period, PlannedBilling } from '../../src/contract/billing-activities.js';
+import { PATCHES } from '../../src/contract/names.js';
 import type { SubscriptionEnded } from '../../src/contract/subscription-commands.js';
 import { isHandedOver } from '../kit/outbox.js';
 import { decidesAfterReset } from '../kit/start-guard.js';
@@ -32,7 +33,7 @@ export async function billInThisRun(flow: Billing): Promise<RunEnd> {
   for (;;) {
     await executeCommands(flow);
     const stop = flow.pendingEnd?.cancelled ?? (flow.isCancelled() ? 'the flow was cancelled' : undefined);
-    if (stop !== undefined) return await ending(flow, { status: 'cancelled', reason: stop });
+    if (stop !== undefined) return await ending(flow, { status: 'cancelled', reason: stop }, true);
 
     const { open } = flow;
     if (isRunFull(flow) || canMoveOn(flow)) {
@@ -69,14 +70,29 @@ function isSettled({ open, paused }: Billing): boolean {
 }
 
 /** The subscription does not end while a payment that it doesn't know of is under way. */
-async function ending(flow: Billing, { status, reason }: BillingEnd): Promise<RunEnd> {
+async function ending(flow: Billing, { status, reason }: BillingEnd, isAtOnce = false): Promise<RunEnd> {
   takeNoMore(flow, reason);
   await followUnknown(flow);
   // Behind a period that was skipped or missed there may be a payment that this run does not know of either.
-  if (decidesAfterReset()) await followBilled(flow, lastDueOf(await planned(flow)));
+  const isAfterReset = decidesAfterReset() || (flow.afterReset === true && patched(PATCHES.afterReset));
+  if (isAfterReset) await followBilled(flow, lastDueOf(await planned(flow)));
   const { open } = flow;
   if (open !== undefined && open.step.do !== 'block' && open.step.do !== 'nothing') noteUnpaid(flow, open, 'continue');
+  if (isAtOnce && mayBeDue(flow) && patched(PATCHES.closesDue)) await closeDue(flow);
   return { status, reason: open?.step.do === 'block' ? `${reason}; ${open.doubt}` : reason };
+}
+
+/** Whether a period may be due that is not open; asked before the calendar is, which costs most ends nothing. */
+function mayBeDue({ opened, upcoming, next }: Billing): boolean {
+  return opened && (upcoming?.period !== next || upcoming.dueAt <= Date.now());
+}
+
+/** What came due in a pause or an outage, and waits to be opened, is missed. */
+async function closeDue(flow: Billing): Promise<void> {
+  const last = lastDueOf(await planned(flow));
+  // The run before a reset may have billed them behind a payment of which nobody knows what it did.
+  const isUnread = flow.afterReset === true && flow.open?.step.do === 'block';
+  if (last >= flow.next && !isUnread) closeMissed(flow, { first: flow.next, last });
 }
 
 /** Waits for a command, or for the end of the period if the subscription ends with it. */
@@ -179,7 +195,8 @@ function takeNoMore(flow: Billing, reason: string): void {
 /** The last of its tries was made, as far as it is known what that has done. */
 function closeUnpaid(flow: Billing): void {
   const { open } = flow;
-  if (open !== undefined && open.step.do !== 'block') giveUp(flow, open, 'continue');
+  if (open?.step.do === 'nothing') closeBill(flow, open);
+  else if (open !== undefined && open.step.do !== 'block') giveUp(flow, open, 'continue');
 }
 
 /** `billNow` is answered with how its attempt ended. */

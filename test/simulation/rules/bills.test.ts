@@ -118,6 +118,34 @@ describe('the bills of a subscription', () => {
     expect(olderPeriods).toBe(0);
   });
 
+  test.each([['a pause'], ['an outage']])('that came due in %s are missed if it is cancelled then', async (what) => {
+    const { flow, input, reach, bills, told } = await weekly(NOTIFY);
+    await reach(1);
+    if (what === 'a pause') {
+      await flow.command('pause');
+      await reach(15);
+    } else {
+      await time.stopWorker();
+      await time.passUnserved(inRome(later(input.anchor, 15)));
+      await time.client.workflow.getHandle(flow.workflowId).cancel();
+      await time.startWorker();
+      await flow.worksOn();
+    }
+    if (what === 'a pause') await flow.command('cancel', { when: 'now' });
+    expect(await flow.ended()).toMatchObject({ status: 'cancelled', billedPeriods: 1, missedPeriods: 2 });
+    await flow.worksOn();
+    const missed = {
+      period: 2,
+      through: 3,
+      status: 'missed',
+      from: later(input.anchor, 7),
+      to: later(input.anchor, 21),
+    };
+    expect(await bills()).toMatchObject([{ period: 1, status: 'paid' }, missed]);
+    const ofThis = told('missed').filter(({ data }) => data['subscription'] === flow.reference);
+    expect(ofThis).toMatchObject([{ data: { first: 2, last: 3 } }]);
+  });
+
   test('to come are none after a cancel, and a preview is refused as the command would be', async () => {
     const { flow, reach, preview } = await weekly({ periods: 4 });
     await reach(1);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { SIGNAL_NAMES } from '../../../src/contract/names.js';
 import { declinedFor } from '../../support/subscriptions.js';
 import { firstRunOf, resetToFirstTask } from '../../support/resets.js';
 import { DAY, sharedTime } from './context.js';
@@ -77,4 +78,44 @@ test('one that is cancelled at once after a reset follows what was started behin
     billedPeriods: 2,
   });
   expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '3.1 day 14 Succeed 6000 EUR']);
+});
+
+test('one that has continued since the reset follows it as well', async () => {
+  const { flow, reach, complete, tried } = await weekly({}, { '3.1': { status: 'Pending' } });
+  await reach(1);
+  await flow.command('skipPeriod', { period: 2 });
+  await reach(15);
+  await time.stopWorker();
+  const first = await firstRunOf(time.client, flow.workflowId);
+  await resetToFirstTask(time.client, flow.workflowId, RESET_WITHOUT_UPDATES, first);
+  const paused = flow.command('pause');
+  await time.startWorker();
+  await paused;
+  const handle = time.client.workflow.getHandle(flow.workflowId);
+  await handle.signal(SIGNAL_NAMES.moveOn);
+  await flow.worksOn();
+  expect(await flow.status()).toMatchObject({ status: 'paused', subscription: { billedPeriods: 0 } });
+  await handle.cancel();
+  await reach(16);
+  expect(await flow.status()).toMatchObject({ subscription: { billedPeriods: 1, open: { period: 3 } } });
+  await complete('3.1', { status: 'Succeed' });
+  expect(await handle.result()).toMatchObject({ status: 'cancelled', billedPeriods: 2, missedPeriods: 1 });
+  expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '3.1 day 14 Succeed 6000 EUR']);
+});
+
+test('a bill that is paid while the cancel comes is not called unpaid for what is followed behind it', async () => {
+  const { flow, reach, complete } = await weekly({ missedPeriods: 'billAll' }, { '3.1': { status: 'Pending' } });
+  await reach(1);
+  await flow.command('skipPeriod', { period: 2 });
+  await reach(15);
+  const joining = time.hold('readAttempt');
+  const first = await firstRunOf(time.client, flow.workflowId);
+  await resetToFirstTask(time.client, flow.workflowId, RESET_WITHOUT_UPDATES, first);
+  await joining.reached;
+  const handle = time.client.workflow.getHandle(flow.workflowId);
+  await handle.cancel();
+  joining.release();
+  await reach(16);
+  await complete('3.1', { status: 'Succeed' });
+  expect(await handle.result()).toMatchObject({ status: 'cancelled', billedPeriods: 2, unpaidPeriods: 0 });
 });
