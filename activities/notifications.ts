@@ -1,9 +1,9 @@
-import { log, metricMeter } from '@temporalio/activity';
+import { log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { Agent, fetch as fetchOver } from 'undici';
-import { WORKER_COUNTERS } from '../src/contract/metrics.js';
 import {
   ADDRESS_GONE,
+  NO_ENDPOINT,
   type DeliverNotificationCall,
   type EndpointsCall,
   type NotificationActivities,
@@ -89,11 +89,11 @@ function notReplacedYet(why: string): ApplicationFailure {
 }
 
 /** A worker that has the unit's first endpoint has said that there is one: this one may not be replaced yet. */
-function waitForEndpoint(businessUnit: string, ageMs: number): void {
+function waitForEndpoint(businessUnit: string, ageMs: number): never {
   const why = `business unit "${businessUnit}" has no endpoint here, and no flow names one`;
   if (ageMs < DEPLOY_MS) throw notReplacedYet(why);
-  metricMeter.createCounter(WORKER_COUNTERS.notificationsGivenUp).add(1, { business_unit: businessUnit });
   log.warn(`A notification is told nobody: ${why}`);
+  throw ApplicationFailure.nonRetryable(why, NO_ENDPOINT);
 }
 
 /** Tried again like what an endpoint did not answer in time: of several units none may hold up what others are told. */

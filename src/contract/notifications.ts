@@ -81,7 +81,7 @@ export interface DeliverNotificationCall {
 export interface NotificationActivities {
   /** Starts the flow that sends a flow's notifications, or gives it more to send. */
   handOver(call: HandOver): Promise<void>;
-  /** The addresses that get a notification of this type. */
+  /** The addresses that get a notification of this type. Fails with {@link NO_ENDPOINT} if its unit has had none for an hour. */
   endpointsOf(call: EndpointsCall): Promise<string[]>;
   /** One POST. Fails with {@link ADDRESS_GONE} where no other is of use. */
   deliverNotification(call: DeliverNotificationCall): Promise<void>;
@@ -90,8 +90,12 @@ export interface NotificationActivities {
 /** Failure type of a notification that is not sent again: its address is gone, or is no endpoint any more. */
 export const ADDRESS_GONE = 'AddressGone';
 
+/** Failure type of a notification for which there is no address, and was none for an hour. */
+export const NO_ENDPOINT = 'NoEndpointAtAll';
+
 /** How one endpoint has taken a notification. */
 export interface Delivery {
+  /** `-` where there was none. */
   url: string;
   status: 'waiting' | 'delivered' | 'givenUp';
   /** Epoch ms: a first try is made before, others until then. */

@@ -57,8 +57,7 @@ describe('where notifications go', () => {
     };
     await expect(endpointsOf(0, 'new')).rejects.toMatchObject({ type: 'NoEndpoint', nonRetryable: false });
     expect(counted).toEqual([]);
-    expect(await endpointsOf(3_700_000, 'new')).toEqual([]);
-    expect(counted.splice(0)).toEqual([['holdfast_notifications_given_up', 1]]);
+    await expect(endpointsOf(3_700_000, 'new')).rejects.toMatchObject({ type: 'NoEndpointAtAll', nonRetryable: true });
     expect(await endpointsOf(0, 'new', { url: 'https://buyer.example/hook' })).toEqual(['https://buyer.example/hook']);
     // It has one, which does not want this type.
     expect(await endpointsOf(0, 'default')).toEqual([]);

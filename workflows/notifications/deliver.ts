@@ -2,6 +2,7 @@ import { ActivityFailure, ApplicationFailure, isCancellation, metricMeter, Timeo
 import { WORKER_COUNTERS } from '../../src/contract/metrics.js';
 import {
   ADDRESS_GONE,
+  NO_ENDPOINT,
   type Delivery,
   type KeptNotification,
   type Notification,
@@ -15,8 +16,17 @@ const THREE_DAYS_MS = 3 * 24 * 3_600_000;
 
 /** One delivery to each endpoint that wants it, none of them begun. */
 export async function askEndpoints({ businessUnit, type, url, at }: KeptNotification): Promise<Delivery[]> {
-  const urls = await endpoints.endpointsOf({ businessUnit, type, at, ...(url !== undefined && { url }) });
-  return decodedOrRetry(urls).map((url) => ({ url, status: 'waiting' }));
+  try {
+    const urls = await endpoints.endpointsOf({ businessUnit, type, at, ...(url !== undefined && { url }) });
+    return decodedOrRetry(urls).map((url) => ({ url, status: 'waiting' }));
+  } catch (error) {
+    const cause = error instanceof ActivityFailure ? error.cause : undefined;
+    if (!(cause instanceof ApplicationFailure) || cause.type !== NO_ENDPOINT) throw error;
+    // Kept as given up: with none at all nobody would see it, nor send it again once there is an endpoint.
+    const delivery: Delivery = { url: '-', status: 'waiting', why: cause.message };
+    giveUp(delivery, businessUnit);
+    return [delivery];
+  }
 }
 
 /** Begins its first tries: each endpoint gets them in order, and none waits for another. */

@@ -186,6 +186,18 @@ test('what a flow was sending that somebody has ended is sent again by `notifica
   expect((await sentOf(time, flow.workflowId)).notifications).toHaveLength(1);
 });
 
+test('what nobody was to be told for an hour is listed, and sent again by `notifications resend --all`', async () => {
+  const workflowId = 'payment-told-nobody';
+  await handOver(time.client, { workflowId, businessUnit: 'of-nobody', notifications: notificationsOf(1) });
+  await pass(2 * HOUR);
+  const why = 'business unit "of-nobody" has no endpoint here, and no flow names one';
+  expect((await sentOf(time, workflowId)).notifications).toMatchObject([
+    { deliveries: [{ url: '-', status: 'givenUp', why }] },
+  ]);
+  expect(await asked('notifications list')).toMatchObject({ code: 0, printed: expect.stringContaining(why) });
+  expect(await resend()).toMatchObject({ code: 0, printed: expect.stringContaining('1 sent again') });
+});
+
 test('what one endpoint has refused for good is sent to it again while another is still being tried', async () => {
   await time.close();
   await begin({ telling: tellingOf([{ url: `${MERCHANT}/gone` }, { url: `${MERCHANT}/down` }]) });
@@ -205,15 +217,20 @@ test('what one endpoint has refused for good is sent to it again while another i
   expect(takenOf(all, flow.workflowId, '/down')).toEqual(['payment.succeeded']);
 });
 
+const resend = async (ids: readonly string[] = []) => await asked('notifications resend', ids);
+
 /** As an operator does. */
-async function resend(ids: readonly string[] = []): Promise<{ code: number; printed: string }> {
+async function asked(
+  command: 'notifications list' | 'notifications resend',
+  ids: readonly string[] = [],
+): Promise<{ code: number; printed: string }> {
   let printed = '';
   const output = {
     print: (text: string) => void (printed += text),
     printError: (text: string) => void (printed += text),
   };
   const since = new Date(Date.now() - DAY);
-  const request = { command: 'notifications resend', json: false, since, ids } as const;
+  const request = { command, json: false, all: false, since, ids } as const;
   const code = await runNotifications({ client: time.client } as Engine, request, output);
   return { code, printed };
 }
