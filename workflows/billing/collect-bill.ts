@@ -48,7 +48,7 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
       // The run that continues this one makes the payment, under the same reference.
       if (open.step.do === 'attempt' && movesFor(flow, open)) return undefined;
       if (open.step.do === 'attempt') await attempt(flow, open);
-      else if (open.step.do === 'wait') askForCard(flow, open, open.step);
+      else if (open.step.do === 'wait') askForCard(flow, open, open.step, flow.card.token);
       return undefined;
     case 'retry': {
       const dueAt = notAfterCancel(flow, open, step.at);

@@ -1,3 +1,4 @@
+import { hashOf } from '../../src/contract/idempotency.js';
 import type { NotificationType } from '../../src/contract/notifications.js';
 import { tell } from '../kit/outbox.js';
 import { type Billing, notAfterCancel, type OpenPeriod } from './state.js';
@@ -17,9 +18,12 @@ export function tellOf(
   tell(flow, type, about, { subscription: reference, ...data, ...noted });
 }
 
-export function askForCard(flow: Billing, open: OpenPeriod, { giveUpAt }: { giveUpAt: number }): void {
+/** @param token of a card that its limit stops: given again, it is asked for another one again */
+export function askForCard(flow: Billing, open: OpenPeriod, { giveUpAt }: { giveUpAt: number }, token?: string): void {
   const { period, amount, attempts } = open;
   const { currency } = flow.input;
+  const card = token === undefined ? '' : `.${hashOf(token.toLowerCase()).slice(0, 8)}`;
+  const about = `${period}.${attempts}${card}`;
   const until = new Date(notAfterCancel(flow, open, giveUpAt)).toISOString();
-  tellOf(flow, 'subscription.cardNeeded', `${period}.${attempts}`, { period, amount, currency, until });
+  tellOf(flow, 'subscription.cardNeeded', about, { period, amount, currency, until });
 }

@@ -14,6 +14,7 @@ import {
   OPERATOR,
   sharedTime,
 } from './context.js';
+import { listenToAll, MERCHANT } from './told.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
@@ -83,6 +84,23 @@ test('its limit puts the next try off: three declines in ten days', async () => 
     '1.3 day 3 Failed 6000 EUR',
     '1.4 day 10 Failed 6000 EUR',
   ]);
+});
+
+test('a card that its limit stops is asked to be replaced each time that it is given', async () => {
+  const all = listenToAll(time);
+  const card = await customerWithCard(time, CARDS.declines);
+  const notify = { url: `${MERCHANT}/hook` };
+  const faults = { 1.4: declinedFor('insufficient_funds') };
+  const { flow, input, reach } = await beginWeekly(time, { ...card, notify, periods: 1 }, faults);
+  await reach(4);
+  await flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
+  await reach(4, 14);
+  await flow.command('changeCard', { token: input.token });
+  await reach(5);
+  expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'card' });
+  const asked = all.filter(({ notification }) => notification.type === 'subscription.cardNeeded');
+  expect(asked.map(({ notification }) => notification.data['period'])).toEqual([1, 1, 1]);
+  await flow.command('cancel', { when: 'now' });
 });
 
 test('a charge tells its merchant by the same table', async () => {
