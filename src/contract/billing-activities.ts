@@ -118,6 +118,8 @@ export interface ChangePlanCall {
 export interface ChangedPlan {
   plan: BillingPlan;
   first?: Period;
+  /** Without `first`, in a run that a reset has made: the first period that is due and not closed. */
+  due?: Period;
   /** As in {@link PlannedBilling}. */
   afterReset?: true;
   /** As in the call, for the same reason. */

@@ -2,10 +2,13 @@ import type { ChangedPlan, ChangePlanCall } from '../contract/billing-activities
 import { periodOf, periodsDue, planFrom, withInterval } from './billing-calendar.js';
 
 /** Applies a change from the first period that is not due yet: due periods keep their day and hour. */
-export function changePlan({ plan: given, from, now, interval, billAt }: ChangePlanCall): ChangedPlan {
+export function changePlan({ plan: given, from, now, interval, billAt, madeByReset }: ChangePlanCall): ChangedPlan {
   const present = planFrom(given, from);
   const { next } = periodsDue(present, from, now, 'billAll');
-  if (next === undefined) return { plan: present };
+  if (next === undefined) {
+    const due = madeByReset === true ? periodOf(present, from) : undefined;
+    return { plan: present, ...(due !== undefined && { due }) };
+  }
   const { before: _, ...alone } = present;
   const changed = {
     ...(interval === undefined ? alone : withInterval(alone, next.period, interval)),

@@ -23,9 +23,12 @@ import { tellOf } from './tell.js';
 /** What is already due is billed under the terms at which it came due, however late that is. */
 export async function changePlan(flow: Billing, request: ChangePlan, acceptedAt?: number): Promise<CommandAnswer> {
   if (flow.cancelAtPeriodEnd === true) return { refusal: 'it is cancelled at the end of the present period' };
-  const { plan, first, afterReset, madeByReset } = await changedPlan(flow, request, acceptedAt);
+  const { plan, first: ahead, due, afterReset, madeByReset } = await changedPlan(flow, request, acceptedAt);
+  // Given again by a reset once all that is left is due, it may have been for that: refused, the old amount is charged.
+  const first = ahead ?? due;
   if (first === undefined) return { refusal: 'no period is left to change: the plan ends before the next one' };
-  if (madeByReset === true && first.period > flow.next && !isFromNamedPeriod(request)) return pauseInDoubt(flow, first);
+  const mayBeLate = ahead === undefined || ahead.period > flow.next;
+  if (madeByReset === true && mayBeLate && !isFromNamedPeriod(request)) return pauseInDoubt(flow, first);
   // Given again by a reset, it holds from the period that it named: what was due by then has the amount of then.
   const from = afterReset === true ? 1 : first.period;
   const faults = amountFaults(scheduleOf(flow), request, first, from);
@@ -33,7 +36,7 @@ export async function changePlan(flow: Billing, request: ChangePlan, acceptedAt?
   keepDays(flow);
   flow.amounts = changedAmounts(flow, request, first);
   flow.plan = plan;
-  flow.upcoming = first;
+  flow.upcoming = ahead;
   const { amounts, interval, billAt, fromPeriod = amounts?.[0]?.fromPeriod } = request;
   const asked = (interval ?? billAt) === undefined ? (fromPeriod ?? first.period) : first.period;
   // What was closed before a reset keeps its amount, and the plan may not know its days any more.
@@ -47,15 +50,22 @@ function isFromNamedPeriod({ interval, billAt, amount, fromPeriod }: ChangePlan)
 
 /** Applied a period late, a yearly price would be charged twice in two weeks. */
 function pauseInDoubt(flow: Billing, { period }: Period): Refusal {
-  const why =
-    'after a reset nobody knows from which period on a changePlan was to hold: look at its payments, resume it, and ' +
-    'give the change again, with another commandId, before the next bill';
-  const since = Date.now();
   const isPaused = flow.paused !== undefined;
+  const refusal = keepPausedInDoubt(
+    flow,
+    'after a reset nobody knows from which period on a changePlan was to hold: look at its payments, resume it, and ' +
+      'give the change again, with another commandId, before the next bill',
+  );
+  if (!isPaused) tellOf(flow, 'subscription.paused', `changePlan before ${period}`);
+  return refusal;
+}
+
+/** It is paused, or stays so, until a person says how it goes on. */
+export function keepPausedInDoubt(flow: Billing, why: string): Refusal {
+  const since = Date.now();
   // A pause with an end would bill again by itself.
   const { until: _until, ...paused } = flow.paused ?? { since };
   flow.paused = { ...paused, doubt: { since, why } };
-  if (!isPaused) tellOf(flow, 'subscription.paused', `changePlan before ${period}`);
   return { refusal: `it is paused: ${why}` };
 }
 

@@ -6,9 +6,10 @@ import { read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { decidesAfterReset } from '../kit/start-guard.js';
 import { nextDueAfter, planned, resumed } from './calendar.js';
-import { changePlan, changeTerms, setAmount, skipPeriod } from './change-plan.js';
+import { changePlan, changeTerms, keepPausedInDoubt, setAmount, skipPeriod } from './change-plan.js';
 import { isOtherCard, useNewCard } from './classify-attempt.js';
 import { billNow, refundPeriod, settle } from './execute-on-bill.js';
+import { areBilledBeforeReset } from './is-started.js';
 import { refresh, presentAnswer } from './show.js';
 import { isOfDispute } from './payment-disputed.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';
@@ -120,15 +121,25 @@ function pause(flow: Billing, commandId: string, { openPeriod, until }: Pause, n
   return undefined;
 }
 
-/** @param at epoch ms: when the pause has ended */
+/** Pause and resume, both over before, are given again at one instant: what came due in between seems to be of that pause. */
+const WAS_IT_OVER =
+  'after a reset nobody knows which periods came due in a pause: look at its payments, and resume it with ' +
+  'missedPeriods (`billAll` or `skip`) and another commandId';
+
+/**
+ * @param at epoch ms: when the pause has ended
+ * @param isTimed it has ended by itself
+ */
 async function resume(
   flow: Billing,
   commandId: string,
   { missedPeriods }: Resume,
   at = Date.now(),
+  isTimed = false,
 ): Promise<Refusal | undefined> {
   const { paused, open } = flow;
   if (paused === undefined) return { refusal: 'it is not paused' };
+  const { resumeWith, resumedAt, billAllUntil } = flow;
   delete flow.paused;
   // `billAll` of an earlier pause stays in force for what it has left, unless this command says otherwise.
   const isLeft = missedPeriods === undefined && flow.resumeWith === 'billAll';
@@ -136,8 +147,13 @@ async function resume(
   else delete flow.billAllUntil;
   flow.resumeWith = missedPeriods ?? (isLeft ? 'billAll' : 'skip');
   flow.resumedAt = at;
+  const { next, missed, afterReset } = await planned(flow);
+  const isUnsaid = afterReset === true && missedPeriods === undefined && paused.doubt === undefined && !isTimed;
+  if (isUnsaid && missed !== undefined && !(await areBilledBeforeReset(flow, missed))) {
+    Object.assign(flow, { paused, resumeWith, resumedAt, billAllUntil });
+    return keepPausedInDoubt(flow, WAS_IT_OVER);
+  }
   if (open !== undefined && paused.drop === true) open.drop = true;
-  const { next } = await planned(flow);
   flow.upcoming = next;
   if (open !== undefined) await goOnWith(flow, open, paused);
   tellOf(flow, 'subscription.resumed', commandId);
@@ -146,7 +162,7 @@ async function resume(
 
 /** Resumes a pause whose time is over, as a command without more would have then. */
 export async function resumeInTime(flow: Billing, until: number): Promise<void> {
-  await resume(flow, `until ${until}`, {}, until);
+  await resume(flow, `until ${until}`, {}, until, true);
 }
 
 type Paused = NonNullable<Billing['paused']>;

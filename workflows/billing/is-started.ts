@@ -1,3 +1,4 @@
+import type { PeriodRange } from '../../src/contract/billing-activities.js';
 import { attemptReference, paymentWorkflowId } from '../../src/contract/names.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { billing } from '../policies.js';
@@ -9,6 +10,12 @@ import { amountOf, type Billing, type OpenPeriod } from './state.js';
  */
 export async function isBilledBeforeReset(flow: Billing, period: number): Promise<boolean> {
   return flow.afterReset === true && (await isTried(flow, { period, attempts: 0 }));
+}
+
+/** Whether each of them was. */
+export async function areBilledBeforeReset(flow: Billing, { first, last }: PeriodRange): Promise<boolean> {
+  for (let period = first; period <= last; period += 1) if (!(await isBilledBeforeReset(flow, period))) return false;
+  return true;
 }
 
 /** Whether the payment of the first period that costs anything, or may do so, was started. */

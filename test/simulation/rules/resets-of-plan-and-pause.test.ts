@@ -18,6 +18,14 @@ async function weekly(overrides: Partial<SubscriptionInput> = {}) {
       await resetToFirstTask(time.client, workflowId, [], runs()[run]?.start.runId);
       await time.passUntil((await time.now()) + HOUR);
     },
+    /** As `reset`, on a day before which no worker has been there for a while. */
+    resetAfterOutage: async (run: number, day: number) => {
+      await time.stopWorker();
+      await time.passUnserved(inRome(later(subscription.input.anchor, day)));
+      await resetToFirstTask(time.client, workflowId, [], runs()[run]?.start.runId);
+      await time.startWorker();
+      await time.passUntil((await time.now()) + HOUR);
+    },
     dayOf: (day: number, hour?: number) => new Date(inRome(later(subscription.input.anchor, day), hour)).toISOString(),
   };
 }
@@ -109,5 +117,42 @@ test('an amount that a reset gives again names its period, and holds from there'
   await reset(0);
   await reach(8);
   expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '2.1 day 7 Succeed 9000 EUR']);
+  await flow.command('cancel', { when: 'now' });
+});
+
+test('an amount of the last period that a reset gives again once that is due is charged for it', async () => {
+  const { flow, reach, resetAfterOutage, tried } = await weekly({ periods: 2 });
+  await reach(1);
+  await flow.command('changePlan', { amount: 9_000, fromPeriod: 2 });
+  await resetAfterOutage(1, 8);
+  expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '2.1 day 8 Succeed 9000 EUR']);
+  await flow.command('cancel', { when: 'now' });
+});
+
+test('one that names no period waits for a person then', async () => {
+  const { flow, reach, resetAfterOutage, tried } = await weekly({ periods: 2 });
+  await reach(1);
+  await flow.command('changePlan', { amount: 9_000 });
+  await resetAfterOutage(1, 8);
+  expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR']);
+  expect(await flow.status()).toMatchObject({ status: 'paused', needsOperator: true });
+  await flow.command('cancel', { when: 'now' });
+});
+
+test('a pause that was over before a bill was due does not make it missed when a reset gives it again', async () => {
+  const { flow, reach, resetAfterOutage, tried } = await weekly();
+  await reach(1);
+  await flow.command('pause');
+  await flow.command('resume');
+  await resetAfterOutage(1, 8);
+  expect(await flow.status()).toMatchObject({
+    status: 'paused',
+    operatorReason: expect.stringContaining('which periods came due in a pause'),
+    subscription: { missedPeriods: 0 },
+  });
+  await flow.command('resume', { missedPeriods: 'billAll' });
+  await flow.worksOn();
+  expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '2.1 day 8 Succeed 6000 EUR']);
+  expect(await flow.status()).toMatchObject({ status: 'active', needsOperator: false });
   await flow.command('cancel', { when: 'now' });
 });
