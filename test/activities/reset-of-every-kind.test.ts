@@ -108,13 +108,15 @@ describe('in a run made by a reset', () => {
   describe('where the service echoes nothing', () => {
     let silent: Harness;
     let own: Prepared;
+    let firstSent: Record<string, number> = {};
     beforeAll(async () => {
       const unit = await service.sandbox.control.putBusinessUnit({
         app_id: 'silent',
         profile: { echo_additional_details: false, echo_reconciliation_id: false },
       });
       const { app_id: appId, private_key: privateKey, public_key: publicKey } = unit;
-      silent = new Harness({ baseUrl: service.sandbox.url, unit: { appId, privateKey } });
+      const engine = { sentBefore: async () => ({ firstSent, commands: {}, cancelled: false, isKept: true }) };
+      silent = new Harness({ baseUrl: service.sandbox.url, unit: { appId, privateKey }, engine });
       own = new Prepared(service.sandbox, '1.3.0', { appId, privateKey, publicKey });
     });
     afterAll(async () => {
@@ -150,10 +152,17 @@ describe('in a run made by a reset', () => {
       const failed = await silent.fail('createCapture', { ...call, notedTransactionIds: noted });
       expect(failed).toMatchObject({ ...unclear, details: { mayHaveLeft: true, ambiguousIds: noted } });
       expect(silent.posts()).toHaveLength(posts);
-      // One that was not there before can only be ours: nobody else writes to this payment.
+      // One that was not there before is ours where the run before has sent it.
+      firstSent = { [call.key.slice(call.key.indexOf(':') + 1)]: 1 };
       const adopted = await silent.run('createCapture', { ...call, notedTransactionIds: [] });
       expect(adopted.transactionId).toBe(other.transactionId);
       expect(silent.posts()).toHaveLength(posts);
+      // If it has sent none, a failure may be of others: the same key tells what became of ours.
+      firstSent = {};
+      expect(other.status).toBe('Failed');
+      const sent = await silent.run('createCapture', { ...call, notedTransactionIds: [] });
+      expect(sent.transactionId).not.toBe(other.transactionId);
+      expect(silent.posts()).toHaveLength(posts + 1);
     });
   });
 

@@ -90,16 +90,6 @@ describe('the sums of a payment', () => {
     expect(asks('refund', undefined, captured(), [actionOf({ ...REFUND, fate: 'failed' })])).toEqual({ amount: 60 });
   });
 
-  test('count once what a person has settled without its id, and a list shows under its key', () => {
-    const done = actionOf({ ...REFUND, fate: 'succeeded' });
-    const { transactionId: _unknown, ...outcome } = done.outcome;
-    const settled = { ...done, outcome } as ActionRecord;
-    const listed = { transactionId: 'r-9', status: 'Succeed', amount: 25, holdfastKey: done.key } as const;
-    expect(asks('refund', undefined, captured({ refunds: [listed] }), [settled])).toEqual({ amount: 35 });
-    const ofOthers = { ...listed, holdfastKey: 'key-of-others' };
-    expect(asks('refund', undefined, captured({ refunds: [ofOthers] }), [settled])).toEqual({ amount: 10 });
-  });
-
   describe('count a record without an amount as the whole payment', () => {
     const whole = (status: 'Succeed' | 'Pending') => [{ transactionId: 'x-1', status }];
     const left = (facts: Partial<PaymentFacts>) => asks('refund', undefined, captured(facts));

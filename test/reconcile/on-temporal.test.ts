@@ -94,7 +94,8 @@ describe(`of ${PAYMENTS} payments`, () => {
       () => printed<ListedFinding[]>(0, 'reconcile', 'list', '--limit', '10000'),
       (findings) => findings.every((one) => one.id !== id),
     );
-    const late = await holdfast(env, [...ack, '--all', '--kind', 'late']);
+    const upTo = new Date(Date.now() + 60_000).toISOString();
+    const late = await holdfast(env, [...ack, '--all', '--kind', 'late', '--until', upTo]);
     expect(late.out.match(/acknowledged by Ada/g)).toHaveLength(
       planted.filter((one) => one.startsWith('late')).length - (first?.kind === 'late' ? 1 : 0),
     );

@@ -115,23 +115,14 @@ describe('a charge whose risk is analysed first', () => {
     });
   });
 
-  test('is made under the risk unit of its business unit, and refunded there', async () => {
-    const input = { ...(await payment('approve', { businessUnit: SHOP.name })), risk: {} };
-    expect(await stack.holdfast.charge(input)).toMatchObject({ status: 'succeeded' });
-    expect(await stack.holdfast.status(input.reference)).toMatchObject({ businessUnit: RISKY.name });
-    expect(await stack.holdfast.charge(input)).toMatchObject({ status: 'succeeded' });
-    expect(await stack.holdfast.refund({ payment: input.reference })).toMatchObject({ status: 'succeeded' });
-  });
-
-  test('is refunded by payment id under either of these units, and under no other', async () => {
+  test('is made under the risk unit of its business unit, and refunded by payment id under either, and no other', async () => {
     const input = { ...(await payment('approve', { businessUnit: SHOP.name })), risk: {} };
     const { paymentId = '' } = (await stack.holdfast.charge(input)) as { paymentId?: string };
+    expect(await stack.holdfast.status(input.reference)).toMatchObject({ businessUnit: RISKY.name });
+    expect(await stack.holdfast.charge(input)).toMatchObject({ status: 'succeeded' });
     const refund = (businessUnit: string) =>
       stack.holdfast.refund({ payment: { payment: paymentId, businessUnit }, commandId: 'once' });
-    await expect(refund(OLD.name)).rejects.toMatchObject({
-      type: 'InvalidInput',
-      message: expect.stringContaining(`is of "${RISKY.name}" or "${SHOP.name}", not of "${OLD.name}"`),
-    });
+    await expect(refund(OLD.name)).rejects.toThrow(`is of "${RISKY.name}" or "${SHOP.name}", not of "${OLD.name}"`);
     for (const unit of [RISKY.name, SHOP.name]) expect(await refund(unit)).toMatchObject({ status: 'succeeded' });
   });
 });

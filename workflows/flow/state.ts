@@ -85,9 +85,8 @@ export interface Hold {
   readonly onDeadline: 'capture' | 'void';
   /** Why the hold must be released, whatever the deadline says. */
   mustVoid: 'cancel' | 'risk declined' | 'consent given' | 'reauthorize' | 'pendingDeadline' | undefined;
-  /** `captureMode` `auto`: not captured yet. */
+  /** `captureMode` `auto`: not captured yet, and when (epoch ms) it is tried again after a brake. */
   captureAtOnce: boolean;
-  /** Epoch ms: when it is tried again, after a brake has stopped it. */
   captureAgainAt?: number;
   retries: Pick<Retries, 'tries' | 'lastTryAt' | 'captureFailed'>;
   /** Ids of the captures and voids made so far; `sequences` are the last ones used in keys. */
@@ -100,18 +99,17 @@ export interface Hold {
   unconfirmedCapture: string | undefined;
   /** The service shows a capture, or an earlier run may have made one, and no list names it: a person must decide. */
   unlistedCapture?: boolean;
-  /** Epoch ms since when the service lists no capture that has succeeded, and shows the payment as captured. */
+  /** Epoch ms since when the payment is shown as captured, and no capture is listed that has succeeded. */
   noneListedSince?: number | undefined;
-  /** A run made by a reset has read it. */
+  /** A run made by a reset has read it, and has found it ended. */
   seenAfterReset?: true;
+  foundEnded?: true;
   /** Set once such a run has found it, or the hold before it, ended. */
   sentBefore?: EarlierRuns;
   /** The capture that has succeeded. */
   captured?: string;
   /** Captures of the holds before it, which have failed. */
   readonly capturesBefore?: string[];
-  /** Such a run has found this one ended. */
-  foundEnded?: true;
   /** A run of this flow has sent the void that makes room for the next hold. */
   released?: true;
   /** A part that was certainly captured, while the rest of the hold is being released. */
@@ -126,7 +124,7 @@ export interface Hold {
   /** The run before a reset has made it, or an earlier flow, for which the reference book takes no other payment. */
   isFound?: true;
   ofEarlierFlow?: true;
-  /** Reads of a late hold that the service has refused. */
+  /** Reads of a late hold that were refused. */
   refusedLooks?: RefusedReads;
   /** Epoch ms: when to void again a hold that is still held after its expiry. */
   nextVoidAt: number;

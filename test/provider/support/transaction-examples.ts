@@ -153,7 +153,7 @@ export const TRANSACTION_EXAMPLES = {
           transactionType: 'charge',
           paymentMethod: { type: 'untokenized', sourceType: 'credit_card', binNumber: '411111', last4Digits: '1111' },
           sessionId: 's',
-          merchant: { mcc: '5411', merchantCountryCode: 'BRA' },
+          merchant: { mcc: '5411', merchantCountryCode: 'USA' },
           providerSpecificData: {
             payu_risk: { additionalDetails: { productDescExtra1: 'tea', payerBirthday: '1990/02/28' } },
           },
@@ -161,11 +161,11 @@ export const TRANSACTION_EXAMPLES = {
         OPTIONS,
       ),
     path: of('risk-analyses'),
-    body: () => ({
+    body: ({ country }) => ({
       transaction_type: 'charge',
       payment_method: { type: 'untokenized', source_type: 'credit_card', bin_number: '411111', last_4_digits: '1111' },
       session_id: 's',
-      merchant: { mcc: '5411', merchant_country_code: 'BRA' },
+      merchant: { mcc: '5411', merchant_country_code: country },
       provider_specific_data: {
         payu_risk: { additional_details: { product_desc_extra1: 'tea', payer_birthday: '1990/02/28' } },
       },
