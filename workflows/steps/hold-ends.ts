@@ -92,11 +92,13 @@ export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Ca
     askForCaptures(flow, 'the service shows the payment as captured and offers no list of captures');
     return undefined;
   }
-  if (captures !== undefined && first === undefined) hold.noneListedSince ??= Date.now();
-  if (Date.now() - (hold.noneListedSince ?? Date.now()) >= LISTS_LAG_MS) {
-    hold.unlistedCapture = true;
-    askForCaptures(flow, 'the service shows the payment as captured and lists no capture that has succeeded');
-    return undefined;
+  if (captures !== undefined && first === undefined) {
+    hold.noneListedSince ??= Date.now();
+    if (Date.now() - hold.noneListedSince >= LISTS_LAG_MS) {
+      hold.unlistedCapture = true;
+      askForCaptures(flow, 'the service shows the payment as captured and lists no capture that has succeeded');
+      return undefined;
+    }
   }
   if (captures === undefined || first === undefined) {
     askOperator(flow, 'the service shows the payment as captured, by no capture of this flow');

@@ -14,6 +14,7 @@ import { RECONCILE_FAULTS } from './reconcile.mjs';
 import { RESET_HOLD_FAULTS } from './resets-of-holds.mjs';
 import { RESTORE_FAULTS } from './restores.mjs';
 import { SETTLING_FAULTS } from './settling.mjs';
+import { SECOND_READING_FAULTS } from './second-readings.mjs';
 import { SLOW_UNIT_FAULTS } from './slow-units.mjs';
 import { SUM_FAULTS } from './sums.mjs';
 import { TOLD_IN_PASSING_FAULTS } from './told-in-passing.mjs';
@@ -53,4 +54,5 @@ export const FAULTS = [
   ...WAITING_EVENT_FAULTS,
   ...TOLD_IN_PASSING_FAULTS,
   ...LATE_BILL_FAULTS,
+  ...SECOND_READING_FAULTS,
 ];

@@ -121,6 +121,19 @@ describe('captures that somebody else has made', () => {
   });
 });
 
+test('a capture by others that is listed late ends the hold whenever it is looked at', async () => {
+  const unit = async (profile: object) => await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile });
+  await unit({ list_lag_ms: 30_000 });
+  const hold = await beginHeld(time);
+  const transactionId = await captureElsewhere(hold, 6_000);
+  await hold.event({ eventType: 'payment.capture.create', transactionId, status: 'Succeed' });
+  await time.passUntil((await time.now()) + HOUR);
+  expect(await hold.status()).toMatchObject({ status: 'authorized' });
+  await time.holdfast.retryNow(hold.reference);
+  expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000, transactionId });
+  await unit({ list_lag_ms: 0 });
+});
+
 test('a payment that is captured by no capture that is listed waits for a person, whose word ends it', async () => {
   const unit = async (profile: object) => await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile });
   await unit({ second_charge: 'allowed' });
