@@ -139,7 +139,7 @@ async function resume(
 ): Promise<Refusal | undefined> {
   const { paused, open } = flow;
   if (paused === undefined) return { refusal: 'it is not paused' };
-  const { resumeWith, resumedAt, billAllUntil } = flow;
+  const { resumeWith, resumedAt, billAllUntil, upcoming } = flow;
   delete flow.paused;
   // `billAll` of an earlier pause stays in force for what it has left, unless this command says otherwise.
   const isLeft = missedPeriods === undefined && flow.resumeWith === 'billAll';
@@ -148,8 +148,10 @@ async function resume(
   flow.resumeWith = missedPeriods ?? (isLeft ? 'billAll' : 'skip');
   flow.resumedAt = at;
   const { next, missed, afterReset } = await planned(flow);
+  // What came due since the pause began is surely of it.
+  const isOfPause = upcoming !== undefined && upcoming.period === missed?.first && upcoming.dueAt > paused.since;
   const isUnsaid = afterReset === true && missedPeriods === undefined && paused.doubt === undefined && !isTimed;
-  if (isUnsaid && missed !== undefined && !(await areBilledBeforeReset(flow, missed))) {
+  if (isUnsaid && missed !== undefined && !isOfPause && !(await areBilledBeforeReset(flow, missed))) {
     Object.assign(flow, { paused, resumeWith, resumedAt, billAllUntil });
     return keepPausedInDoubt(flow, WAS_IT_OVER);
   }

@@ -32,6 +32,8 @@ export async function askEndpoints({ businessUnit, type, url, at }: KeptNotifica
 /** Begins its first tries: each endpoint gets them in order, and none waits for another. */
 export function sendFirst(sending: Sending, kept: KeptNotification): void {
   for (const delivery of kept.deliveries ?? []) {
+    // Of one that no endpoint was found for, there is nothing to try.
+    if (delivery.status !== 'waiting') continue;
     const before = sending.lanes.get(delivery.url) ?? Promise.resolve();
     sending.firstTries += 1;
     const tried = before.then(async () => {

@@ -156,3 +156,17 @@ test('a pause that was over before a bill was due does not make it missed when a
   expect(await flow.status()).toMatchObject({ status: 'active', needsOperator: false });
   await flow.command('cancel', { when: 'now' });
 });
+
+test('a pause and its end after a reset are taken as they come', async () => {
+  const { flow, reach, reset, tried } = await weekly();
+  await reach(1);
+  await reset(1);
+  await reach(2);
+  await flow.command('pause');
+  await reach(8);
+  await flow.command('resume');
+  await reach(15);
+  expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '3.1 day 14 Succeed 6000 EUR']);
+  expect(await flow.status()).toMatchObject({ status: 'active', subscription: { missedPeriods: 1 } });
+  await flow.command('cancel', { when: 'now' });
+});
