@@ -241,15 +241,17 @@ export function endedBy(
   return transactions.filter((one) => VOIDABLE.includes(one.kind) && one.result.status === 'Pending');
 }
 
-/** Whether what a pending void was to end has succeeded before it: that money has moved, and no void takes it back. */
+/** Whether what a pending void was to end has succeeded since: that money has moved, and no void takes it back. */
 export function isTooLate(
-  { kind, paymentStatusBefore }: Transaction,
+  { kind, paymentStatusBefore, created }: Transaction,
   { profile }: BusinessUnit,
   transactions: readonly Transaction[],
 ): boolean {
   if (kind !== 'void' || paymentStatusBefore !== 'Pending' || profile.pending_void !== 'allowed') return false;
-  const statuses = transactions.filter((one) => VOIDABLE.includes(one.kind)).map(({ result }) => result.status);
-  return !statuses.includes('Pending') && statuses.includes('Succeed');
+  const voidable = transactions.filter((one) => VOIDABLE.includes(one.kind));
+  const succeededSince = ({ result, settled = 0 }: Transaction): boolean =>
+    result.status === 'Succeed' && settled >= created;
+  return !voidable.some(({ result }) => result.status === 'Pending') && voidable.some(succeededSince);
 }
 
 /** Result of a voided pending transaction. No category exists for it, so it has the mock's default. */

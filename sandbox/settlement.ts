@@ -80,7 +80,9 @@ function end(sandbox: Sandbox, transaction: Transaction, asked: TransactionResul
   const unit = sandbox.store.units.get(transaction.appId);
   const payment = sandbox.store.payments.get(transaction.paymentId);
   if (unit === undefined || payment === undefined) throw new Error('a transaction without its unit or payment');
-  const tooLate = asked.status === 'Succeed' && isTooLate(transaction, unit, sandbox.store.transactionsOf(payment));
+  // As it was made: asked again it may have come to know of what has succeeded.
+  const made = sandbox.store.transactions.get(transaction.id) ?? transaction;
+  const tooLate = asked.status === 'Succeed' && isTooLate(made, unit, sandbox.store.transactionsOf(payment));
   const result = tooLate ? failure('provider_error') : asked;
   const { settlement: _done, ...rest } = transaction;
   const settled = { ...rest, result, providerData: settledData(sandbox, transaction, unit, payment, result) };

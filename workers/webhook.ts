@@ -15,7 +15,7 @@ const DELIVERY_TIMEOUT_MS = 5000;
 
 await runProcess({
   name: 'webhook',
-  load: loadConfig,
+  load: (env) => loadConfig(env, { tells: false }),
   async start({ config, logger, stopping }) {
     const dataConverter = createDataConverter(config.keyRing, { logger });
     // Lazy: without Temporal the handler answers 503 and recovers by itself, so the service loses no event.

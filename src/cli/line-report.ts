@@ -1,4 +1,4 @@
-import { appendFileSync, closeSync, openSync, readFileSync, truncateSync } from 'node:fs';
+import { appendFileSync, closeSync, fstatSync, ftruncateSync, openSync, readFileSync, truncateSync } from 'node:fs';
 import { z } from 'zod';
 import type { LostTime } from '../domain/lost-time.js';
 import type { StatementEntry } from '../domain/statement.js';
@@ -52,6 +52,9 @@ export class Report {
   readonly path: string;
   readonly #temporal: string;
   #file = -1;
+  /** In bytes; what follows the last whole line is cut off. */
+  #length = 0;
+  #broken: CommandError | undefined;
 
   private constructor(path: string, temporal: string) {
     this.path = path;
@@ -101,6 +104,7 @@ export class Report {
   open(): void {
     try {
       this.#file = openSync(this.path, 'a', 0o600);
+      this.#length = fstatSync(this.#file).size;
     } catch (error) {
       throw new CommandError(
         `Nothing was asked: the report ${this.path} can't be written (${codeOf(error)}). Name another file by --report`,
@@ -123,15 +127,29 @@ export class Report {
       at: at.toISOString(),
       ...reported(result),
     };
+    // Half a line must not be followed by another one.
+    if (this.#broken !== undefined) throw this.#broken;
+    const text = `${JSON.stringify(entry)}\n`;
     try {
-      appendFileSync(this.#file, `${JSON.stringify(entry)}\n`);
+      appendFileSync(this.#file, text);
+      this.#length += Buffer.byteLength(text);
     } catch (error) {
-      throw new CommandError(
+      this.#broken = new CommandError(
         `The report ${this.path} can't be written (${codeOf(error)}): line ${number} was asked for, and no further one is ` +
           'begun. Mend that, and the same command goes on; it asks again for what is not in the report',
       );
+      this.#cutOff();
+      throw this.#broken;
     }
     return entry;
+  }
+
+  #cutOff(): void {
+    try {
+      ftruncateSync(this.#file, this.#length);
+    } catch {
+      // What stands last is cut off by the next call.
+    }
   }
 }
 

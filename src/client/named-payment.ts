@@ -33,12 +33,13 @@ export async function requireAsMade(client: Client, named: Named, flow: Workflow
 }
 
 /**
- * Of a payment whose maker is unknown, nothing is known but what a caller before has said.
- * @throws HoldfastError `InvalidInput` where the open flow of its commands has another currency or business unit
+ * Of a payment whose maker is unknown, nothing is known but what a caller before has said. Its business unit is that of the
+ * open flow whatever a caller names: a payment with `risk` has two.
+ * @throws HoldfastError `InvalidInput` where the open flow of its commands has another currency
  */
-export function requireAsOpened(named: Named, attributes: TypedSearchAttributes): void {
+export function requireAsOpened({ paymentId, currency }: Named, attributes: TypedSearchAttributes): void {
   const wayOut = '. A command before says so: if that is wrong, one with the same is refused, and then yours is taken';
-  requireNamed(named, knownBy(attributes), wayOut);
+  requireNamed({ paymentId, currency }, knownBy(attributes), wayOut);
 }
 
 /** @throws HoldfastError `InvalidInput` where the caller names another currency or business unit */

@@ -83,9 +83,10 @@ const EMBEDDED_STOP_SECONDS = 5;
 
 /**
  * Loads the configuration of the worker, the webhook handler and the operator's CLI.
+ * @param tells the process sends notifications, and so has all that its endpoints need
  * @throws ConfigError that lists every fault
  */
-export function loadConfig(env: NodeJS.ProcessEnv): Config {
+export function loadConfig(env: NodeJS.ProcessEnv, { tells = true } = {}): Config {
   const faults: string[] = [];
   const { sources, ...settings } = readEnvironment(configSchema, env, faults);
   const { embedded, environment, apiBaseUrl, ports } = settings;
@@ -110,7 +111,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     businessUnits,
   };
   const telling = notifySettings({ ...notifying, businessUnits: readable });
-  faults.push(...endpointFaults(telling).map((fault) => `${source}: ${fault}`));
+  if (tells) faults.push(...endpointFaults(telling).map((fault) => `${source}: ${fault}`));
   const notifySecrets = [
     ...(settings.notifySecrets ?? []).map((secret) => ({ place: NOTIFY_SECRET, secret })),
     ...ownSecrets(readable).map(({ place, secret }) => ({ place: `${source}: ${place}`, secret })),

@@ -31,7 +31,8 @@ export function endpointFaults(settings: NotifySettings): string[] {
     endpoints.flatMap(({ url, secrets }, at) => {
       const place = placeOf(unit, url);
       const { href, hostname } = new URL(url);
-      const isTwice = endpoints.slice(0, at).some((before) => new URL(before.url).href === href);
+      const others = endpoints.slice(0, at).filter((before) => new URL(before.url).href === href);
+      const isTwice = others.some((before) => before.url !== url || before.secrets.join() !== secrets.join());
       return [
         // Each notification goes to an address once, signed with the secrets of the first.
         ...(isTwice

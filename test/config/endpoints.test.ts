@@ -23,13 +23,22 @@ test.each(['10.0.0.1', '127.0.0.1:8080', '[::1]', '169.254.169.254'])(
   },
 );
 
-test('two endpoints of a unit with one address are refused: the secrets of the second would never sign', () => {
+test('of a process that tells nobody, such as the webhook handler, an endpoint asks nothing', () => {
+  const there = units({
+    default: { ...UNITS.default, notifications: { endpoints: [{ url: 'https://10.0.0.1/hook' }] } },
+  });
+  expect(faultsOf(() => loadConfig(env(there)))).toHaveLength(2);
+  expect(faultsOf(() => loadConfig(env(there), { tells: false }))).toEqual([]);
+});
+
+test('two endpoints of a unit with one address are refused, unless the same secrets sign: those of the second never would', () => {
   const [types, secrets] = [['payment.succeeded'], [`whsec_${Buffer.alloc(24, 2).toString('base64')}`]];
   const url = 'https://shop.example/hook';
   for (const same of [url, 'https://SHOP.example:443/hook'])
     expect(faultsWith({ url }, { url: 'https://shop.example/other' }, { url: same, types, secrets })).toEqual([
       expect.stringContaining('default: notifications: https://shop.example stands there twice'),
     ]);
+  expect(faultsWith({ url, types: ['payment.declined'] }, { url, types })).toEqual([]);
   const eu = { ...telling({ url }), appId: 'app-2' };
   expect(faultsOf(() => loadConfig(env(units({ default: telling({ url }), eu }))))).toEqual([]);
 });

@@ -173,6 +173,31 @@ test('a void that pends until what it was to end has succeeded fails, and the pa
   expect((await api.get(`/payments/${id}`)).body.status).toBe('Captured');
 });
 
+test('a void that pends still releases the rest where what pended has failed, whatever was taken before', async () => {
+  const { api, path } = await held({ pending_void: 'allowed' });
+  expect((await api.post(`${path}/captures`, { amount: 4_500 })).body.result.status).toBe('Succeed');
+  await sandbox.control.addFault({ action: 'result', status: 'Pending', path: `${path}/captures`, times: 1 });
+  const capture = (await api.post(`${path}/captures`, { amount: 500 })).body;
+  await sandbox.control.addFault({ action: 'result', status: 'Pending', path: `${path}/voids`, times: 1 });
+  const released = (await api.post(`${path}/voids`, {})).body;
+  await sandbox.control.complete(capture.id, { status: 'Failed' });
+  await sandbox.control.complete(released.id, { status: 'Succeed' });
+  expect((await api.get(`${path}/voids/${released.id}`)).body.result.status).toBe('Succeed');
+});
+
+test('a void whose provider was not reached is no success once what it was to end has succeeded', async () => {
+  const { api, tokenize } = await unitWith(sandbox, { pending_void: 'allowed' });
+  const { id } = (await api.createPayment({ amount: 9_000 })).body;
+  const charge = await api.charge(id, await tokenize(PENDING_THEN_SUCCEED));
+  const failing = { action: 'result', status: 'Failed', category: 'provider_network_error' } as const;
+  await sandbox.control.addFault({ ...failing, path: `/payments/${id}/voids`, times: 1 });
+  const unreached = (await api.post(`/payments/${id}/voids`, {})).body;
+  expect(unreached.result.category).toBe(failing.category);
+  await sandbox.control.complete(charge.body.id, { status: 'Succeed' });
+  await sandbox.control.complete(unreached.id, { status: 'Succeed' });
+  expect((await api.get(`/payments/${id}/voids/${unreached.id}`)).body.result.status).toBe('Failed');
+});
+
 describe('a service that offers nothing but what the interface names', () => {
   test('refuses every other read: no list, no transaction but a charge, no token', async () => {
     const { api, path } = await held({ offers: 'interface' });
