@@ -69,12 +69,15 @@ export const ONLY_AT_FULL_COUNTS = {
  * same promise there. CI runs all of them.
  */
 export const LEFT_TO_VERIFY = {
+  'activities/proof-in-engine': 'boots a server; activities/heartbeats has what a beat proves',
   'cli/show': 'boots a server; cli/events has a command of the CLI on one',
   'client/in-memory-as-real': 'asks the real client the same; client/in-memory-holdfast has the one in memory',
+  'client/engine-away': 'waits for a Temporal that is away; client/engine-connection has what is told',
   'config/process': 'starts each program with faulty settings; config/config has every fault',
   'contract/free-text': 'every field in turn; contract/json-schemas has their limits',
   'docs/raw-starts':
     'starts flows by the CLI on a whole stack; npm start boots one, cli/events and webhook/process drive real processes',
+  'guarantees/hostile-requests': 'every field in turn; contract/input-schemas has what is refused',
   'sandbox/documentation': 'compares a page with what is served; sandbox/versions has what is served',
   'sandbox/fuzz': 'thousands of random requests; sandbox/hostile-input has the known ones',
   'simulation/rules/amounts-to-come': 'amounts over months; domain/bills-to-come has them',
@@ -82,6 +85,7 @@ export const LEFT_TO_VERIFY = {
   'simulation/rules/billing-resets':
     'resets of subscriptions at chosen moments; guarantees/one-period-is-billed-once has those of a bill',
   'simulation/rules/billing-short-runs': 'runs of few events; workflows/carry has what goes along from run to run',
+  'simulation/rules/bills': 'the bills of months; domain/bills-to-come has them',
   'simulation/rules/braked-holds': 'holds of a braked unit; simulation/rules/brakes has the brake',
   'simulation/rules/bulk': 'hundreds of subscriptions; time/subscription-commands has each command',
   'simulation/rules/calls-per-second': 'hundreds of flows; activities/rate-limit has the order of the classes',
@@ -89,6 +93,8 @@ export const LEFT_TO_VERIFY = {
   'simulation/rules/card-limits': 'months of declined tries; domain/card-tries has the limits',
   'simulation/rules/changed-cards': 'cards of running subscriptions; time/subscription-commands has the command',
   'simulation/rules/changed-terms': 'changes of running subscriptions; time/subscription-commands has each command',
+  'simulation/rules/disputes':
+    'disputes over weeks; webhook/disputes has the events, simulation/rules/dispute-races the reads',
   'simulation/rules/dunning':
     'months of declined bills; domain/dunning has the policies, guarantees/one-period-is-billed-once the bills',
   'simulation/rules/ends-amid-news': 'an event in the last moment; guarantees/events-in-any-order has every order',
@@ -133,12 +139,17 @@ export const LEFT_TO_VERIFY = {
     'resets to chosen moments; guarantees/money-moves-at-most-once-after-a-reset has every flow',
   'simulation/rules/resets-of-cancelled':
     'resets of cancelled subscriptions; guarantees/one-period-is-billed-once has those of a bill',
+  'simulation/rules/resets-of-plan-and-pause':
+    'resets of subscriptions at chosen moments; guarantees/one-period-is-billed-once has those of a bill',
   'simulation/rules/resets-to-each-task':
     'resets to each task; guarantees/money-moves-at-most-once-after-a-reset has every flow',
   'simulation/rules/restored-reauthorizations':
     'restores around one moment; simulation/rules/restore has every state of every flow',
+  'simulation/rules/resets-with-gaps':
+    'resets of subscriptions at chosen moments; guarantees/one-period-is-billed-once has those of a bill',
   'simulation/rules/short-runs': 'runs of twelve events; workflows/carry has what goes along from run to run',
   'simulation/rules/slow-unit': 'hundreds of callers; activities/bulkhead has the places',
+  'simulation/rules/told-by-an-event': 'days of reads; simulation/rules/provider-errors has the hour of them',
   'simulation/rules/unopened': 'months without an answer; workflows/subscription has the sign-up',
   'simulation/rules/voids-after-capture':
     'voids of what a capture left; simulation/rules/voids-of-pending has the void',
@@ -148,6 +159,9 @@ export const LEFT_TO_VERIFY = {
     'commands beside one that waits; simulation/rules/approvals has the approval',
   'simulation/rules/written-in-clear':
     'every message that somebody wrote in clear; security/payload-flow has what is believed',
+  'time/late-payment': 'days of reads; simulation/rules/absence has what proves an absence',
+  'tools/supervised-process': 'kills real processes; tools/shared-test-server ends one',
+  'webhook/event-sink': 'boots a server; webhook/process drives a real handler against one',
 };
 
 /** Files that a run of this kind leaves out, with the reason. A file that is named on the command line always runs. */
