@@ -74,6 +74,7 @@ export const LEFT_TO_VERIFY = {
   'client/in-memory-as-real': 'asks the real client the same; client/in-memory-holdfast has the one in memory',
   'client/engine-away': 'waits for a Temporal that is away; client/engine-connection has what is told',
   'config/process': 'starts each program with faulty settings; config/config has every fault',
+  'contract/card-numbers': 'numbers of every length; contract/card-number-limits has the borders',
   'contract/free-text': 'every field in turn; contract/json-schemas has their limits',
   'docs/raw-starts':
     'starts flows by the CLI on a whole stack; npm start boots one, cli/events and webhook/process drive real processes',
@@ -82,6 +83,7 @@ export const LEFT_TO_VERIFY = {
   'sandbox/fuzz': 'thousands of random requests; sandbox/hostile-input has the known ones',
   'simulation/rules/amounts-to-come': 'amounts over months; domain/bills-to-come has them',
   'simulation/rules/asked-often': 'questions without end; simulation/rules/repeated-asks has those of a day',
+  'simulation/rules/billing': 'bills of months; time/subscription has those of a year',
   'simulation/rules/billing-resets':
     'resets of subscriptions at chosen moments; guarantees/one-period-is-billed-once has those of a bill',
   'simulation/rules/billing-short-runs': 'runs of few events; workflows/carry has what goes along from run to run',
@@ -160,6 +162,7 @@ export const LEFT_TO_VERIFY = {
   'simulation/rules/written-in-clear':
     'every message that somebody wrote in clear; security/payload-flow has what is believed',
   'time/late-payment': 'days of reads; simulation/rules/absence has what proves an absence',
+  'time/review': 'reviews of days; workflows/risk has the review',
   'tools/supervised-process': 'kills real processes; tools/shared-test-server ends one',
   'webhook/event-sink': 'boots a server; webhook/process drives a real handler against one',
 };
