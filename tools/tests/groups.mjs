@@ -83,7 +83,7 @@ export const LEFT_TO_VERIFY = {
   'sandbox/fuzz': 'thousands of random requests; sandbox/hostile-input has the known ones',
   'simulation/rules/amounts-to-come': 'amounts over months; domain/bills-to-come has them',
   'simulation/rules/asked-often': 'questions without end; simulation/rules/repeated-asks has those of a day',
-  'simulation/rules/billing': 'bills of months; time/subscription has those of a year',
+  'simulation/rules/billing': 'bills of months; time/subscription has those of three years',
   'simulation/rules/billing-resets':
     'resets of subscriptions at chosen moments; guarantees/one-period-is-billed-once has those of a bill',
   'simulation/rules/billing-short-runs': 'runs of few events; workflows/carry has what goes along from run to run',
