@@ -74,6 +74,15 @@ describe('the audit of cards and subscriptions', () => {
     expect(auditPayments(billed(), BILLED)).toEqual([]);
   });
 
+  test('fit a cancel at once, which misses what was due and not opened yet, but no more than the plan has', () => {
+    const cancelled = (missedPeriods: number) => [
+      card(STORED, true, { subscription: subscription({ status: 'cancelled', billedPeriods: 1, missedPeriods }) }),
+      paid('a-s.1.1'),
+    ];
+    expect(auditPayments(cancelled(1), BILLED.slice(0, -1))).toEqual([]);
+    expect(auditPayments(cancelled(2), BILLED.slice(0, -1))).toEqual([expect.stringContaining('missed 2 periods')]);
+  });
+
   const [first, ...later] = CONSENT as [LedgerEntry, LedgerEntry];
   const failed = { ...first, status: 'Failed' };
   test.each<[string, PaymentRecord[], LedgerEntry[], string]>([

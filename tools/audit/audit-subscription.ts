@@ -55,9 +55,11 @@ function differencesOfEnd(
   paid: number,
 ): string[] {
   const over = billedPeriods + unpaidPeriods + skippedPeriods;
+  // A cancel at once misses what is due by then and was not opened yet.
+  const isDropped = status === 'cancelled' && over + missedPeriods <= periods;
   return [
     ...(billedPeriods === paid ? [] : [`its subscription says that ${billedPeriods} periods were billed, not ${paid}`]),
-    ...(missedPeriods === 0 ? [] : [`its subscription has missed ${missedPeriods} periods`]),
+    ...(missedPeriods === 0 || isDropped ? [] : [`its subscription has missed ${missedPeriods} periods`]),
     ...(status === 'completed' && (over !== periods || open !== undefined)
       ? [`its subscription is completed after ${over} of ${periods} periods`]
       : []),
