@@ -52,8 +52,6 @@ export class Report {
   readonly path: string;
   readonly #temporal: string;
   #file = -1;
-  /** In bytes; what follows the last whole line is cut off. */
-  #length = 0;
   #broken: CommandError | undefined;
 
   private constructor(path: string, temporal: string) {
@@ -104,7 +102,6 @@ export class Report {
   open(): void {
     try {
       this.#file = openSync(this.path, 'a', 0o600);
-      this.#length = fstatSync(this.#file).size;
     } catch (error) {
       throw new CommandError(
         `Nothing was asked: the report ${this.path} can't be written (${codeOf(error)}). Name another file by --report`,
@@ -129,24 +126,24 @@ export class Report {
     };
     // Half a line must not be followed by another one.
     if (this.#broken !== undefined) throw this.#broken;
-    const text = `${JSON.stringify(entry)}\n`;
+    // Another call may write to it as well.
+    const { size } = fstatSync(this.#file);
     try {
-      appendFileSync(this.#file, text);
-      this.#length += Buffer.byteLength(text);
+      appendFileSync(this.#file, `${JSON.stringify(entry)}\n`);
     } catch (error) {
       this.#broken = new CommandError(
         `The report ${this.path} can't be written (${codeOf(error)}): line ${number} was asked for, and no further one is ` +
           'begun. Mend that, and the same command goes on; it asks again for what is not in the report',
       );
-      this.#cutOff();
+      this.#cutOff(size);
       throw this.#broken;
     }
     return entry;
   }
 
-  #cutOff(): void {
+  #cutOff(length: number): void {
     try {
-      ftruncateSync(this.#file, this.#length);
+      ftruncateSync(this.#file, length);
     } catch {
       // What stands last is cut off by the next call.
     }

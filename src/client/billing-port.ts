@@ -1,4 +1,10 @@
-import { CancelledFailure, type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  CancelledFailure,
+  type Client,
+  type WorkflowExecutionDescription,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { EnginePort, FlowReading, RefundReading } from '../contract/engine-port.js';
 import type { Outcome } from '../contract/messages.js';
@@ -23,9 +29,12 @@ export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' |
   const deadlines = new Deadlines(client);
   return {
     async readFlow(workflowId) {
-      const reading = await readEnd(client, workflowId);
+      const run = await describedRun(client, workflowId);
+      if (run === undefined) return { state: 'absent' };
+      if (isOpen(run.status)) return { state: 'open' };
+      const reading = await readEnd(client, run);
       if (reading.state !== 'lost' && (reading.state !== 'ended' || isUndecodable(reading.outcome))) return reading;
-      const token = await tokenOf(client, workflowId);
+      const token = await tokenOf(client, run);
       return { ...reading, ...(token !== undefined && { token }) };
     },
 
@@ -50,14 +59,22 @@ export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' |
   };
 }
 
-async function readEnd(client: Client, workflowId: string): Promise<FlowReading> {
-  const handle = client.workflow.getHandle(workflowId);
-  let paymentId: string | undefined;
+async function describedRun(client: Client, workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
   try {
-    const { status, typedSearchAttributes } = await handle.describe();
-    if (isOpen(status)) return { state: 'open' };
-    paymentId = typedSearchAttributes.get(keyword('PaymentId'));
-    const outcome: unknown = await handle.result();
+    return await client.workflow.getHandle(workflowId).describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+async function readEnd(
+  client: Client,
+  { workflowId, typedSearchAttributes }: WorkflowExecutionDescription,
+): Promise<FlowReading> {
+  const paymentId = typedSearchAttributes.get(keyword('PaymentId'));
+  try {
+    const outcome: unknown = await client.workflow.getHandle(workflowId).result();
     // Its id is no secret: whoever has access to Temporal can run a workflow of their own under it.
     if (isUndecodable(outcome)) return { state: 'ended', outcome: outcome as never };
     if (!isSealed(outcome))
@@ -73,8 +90,10 @@ async function readEnd(client: Client, workflowId: string): Promise<FlowReading>
 }
 
 /** Of the card in a payment's input, unless that is in clear: whoever has access to Temporal can have written it. */
-async function tokenOf(client: Client, workflowId: string): Promise<string | undefined> {
-  const { runId } = await client.workflow.getHandle(workflowId).describe();
+async function tokenOf(
+  client: Client,
+  { workflowId, runId }: Pick<WorkflowExecutionDescription, 'workflowId' | 'runId'>,
+): Promise<string | undefined> {
   for await (const event of eventsOf(client, workflowId, runId)) {
     const payload = event.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
     const context = contextOf(client, workflowId);

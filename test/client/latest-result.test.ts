@@ -98,7 +98,8 @@ describe('the latest result under an id', () => {
 describe('what somebody else has written in clear in the place of a flow', () => {
   test('is no outcome of an attempt to bill', async () => {
     const read = async (result: object) => {
-      const described = { status: { name: 'COMPLETED' }, typedSearchAttributes: new TypedSearchAttributes([]) };
+      const typedSearchAttributes = new TypedSearchAttributes([]);
+      const described = { workflowId: ID, runId: 'run', status: { name: 'COMPLETED' }, typedSearchAttributes };
       const handle = { describe: () => Promise.resolve(described), result: () => Promise.resolve(result) };
       const workflowService = { getWorkflowExecutionHistory: () => Promise.resolve({}) };
       const client = { workflow: { getHandle: () => handle }, workflowService, options: {} } as never;

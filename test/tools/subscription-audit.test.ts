@@ -75,12 +75,13 @@ describe('the audit of cards and subscriptions', () => {
   });
 
   test('fit a cancel at once, which misses what was due and not opened yet, but no more than the plan has', () => {
-    const cancelled = (missedPeriods: number) => [
-      card(STORED, true, { subscription: subscription({ status: 'cancelled', billedPeriods: 1, missedPeriods }) }),
-      paid('a-s.1.1'),
-    ];
+    const cancelled = (missedPeriods: number, reason = 'by command') => {
+      const end = { status: 'cancelled', billedPeriods: 1, missedPeriods, reason } as const;
+      return [card(STORED, true, { subscription: subscription(end) }), paid('a-s.1.1')];
+    };
     expect(auditPayments(cancelled(1), BILLED.slice(0, -1))).toEqual([]);
-    expect(auditPayments(cancelled(2), BILLED.slice(0, -1))).toEqual([expect.stringContaining('missed 2 periods')]);
+    for (const records of [cancelled(2), cancelled(1, 'at the end of the period')])
+      expect(auditPayments(records, BILLED.slice(0, -1))).toEqual([expect.stringMatching(/missed [12] periods/)]);
   });
 
   const [first, ...later] = CONSENT as [LedgerEntry, LedgerEntry];

@@ -51,12 +51,14 @@ function differencesOfEnd(
     missedPeriods,
     skippedPeriods = 0,
     open,
+    reason,
   }: NonNullable<SubscriptionRecord['ended']>,
   paid: number,
 ): string[] {
   const over = billedPeriods + unpaidPeriods + skippedPeriods;
-  // A cancel at once misses what is due by then and was not opened yet.
-  const isDropped = status === 'cancelled' && over + missedPeriods <= periods;
+  // A cancel at once misses what is due by then and was not opened yet. One at the end of the period misses nothing.
+  const isAtOnce = status === 'cancelled' && !reason.startsWith('at the end of the period');
+  const isDropped = isAtOnce && over + missedPeriods <= periods;
   return [
     ...(billedPeriods === paid ? [] : [`its subscription says that ${billedPeriods} periods were billed, not ${paid}`]),
     ...(missedPeriods === 0 || isDropped ? [] : [`its subscription has missed ${missedPeriods} periods`]),

@@ -16,6 +16,17 @@ async function captureElsewhere(hold: VirtualFlow<unknown>, amount: number): Pro
   return (await time.provider.createCapture(paymentId, { amount }, { idempotencyKey: key })).data.id;
 }
 
+async function failElsewhere(hold: VirtualFlow<unknown>, amount: number): Promise<string> {
+  const { paymentId = '' } = await hold.status();
+  const path = `/payments/${paymentId}/captures`;
+  await time.sandbox.addFault({ ...declined(path), times: 1 });
+  await captureElsewhere(hold, amount);
+  return path;
+}
+
+const profile = async (given: object) =>
+  await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: given });
+
 describe('captures that somebody else has made', () => {
   test('are told as the sum of those which succeeded', async () => {
     const hold = await beginHeld(time, { amount: 20_000 });
@@ -48,16 +59,7 @@ describe('captures that somebody else has made', () => {
 
   test('that have failed are no answer to one of ours that is under way: it is captured once', async () => {
     const hold = await beginHeld(time, { amount: 20_000 });
-    const { paymentId = '' } = await hold.status();
-    const path = `/payments/${paymentId}/captures`;
-    await time.sandbox.addFault({
-      action: 'result',
-      status: 'Failed',
-      category: 'payment_method_declined',
-      path,
-      times: 1,
-    });
-    await captureElsewhere(hold, 7_000);
+    const path = await failElsewhere(hold, 7_000);
     await time.sandbox.addFault({ action: 'delay', delay_ms: 8_000, method: 'POST', path, times: 1 });
     const { answer } = await hold.command('capture', { commandId: 'one', amount: 7_000 });
     await time.passUntil((await time.now()) + 60_000);
@@ -71,10 +73,7 @@ describe('captures that somebody else has made', () => {
 
   test('that have failed are no answer either where the service says that ours is being processed', async () => {
     const hold = await beginHeld(time, { amount: 20_000 });
-    const { paymentId = '' } = await hold.status();
-    const path = `/payments/${paymentId}/captures`;
-    await time.sandbox.addFault({ ...declined(path), times: 1 });
-    await captureElsewhere(hold, 7_000);
+    const path = await failElsewhere(hold, 7_000);
     await time.sandbox.addFault({ action: 'garbage', method: 'POST', path, times: 1 });
     await time.sandbox.addFault({ ...answers(409, 'POST', path), times: 1 });
     const { answer } = await hold.command('capture', { commandId: 'one', amount: 7_000 });
@@ -86,10 +85,7 @@ describe('captures that somebody else has made', () => {
 
   test('that have failed long before are no answer where ours can only be looked for', async () => {
     const hold = await beginHeld(time, { amount: 20_000 });
-    const { paymentId = '' } = await hold.status();
-    const path = `/payments/${paymentId}/captures`;
-    await time.sandbox.addFault({ ...declined(path), times: 1 });
-    await captureElsewhere(hold, 7_000);
+    const path = await failElsewhere(hold, 7_000);
     await time.passUntil((await time.now()) + HOUR);
     await time.sandbox.addFault({ action: 'garbage', method: 'POST', path, times: 1 });
     await time.sandbox.addFault({ ...answers(409, 'POST', path), times: 5 });
@@ -100,9 +96,7 @@ describe('captures that somebody else has made', () => {
 
   test('that have failed are not adopted after a reset: the deadline captures', async () => {
     const hold = await beginHeld(time, { onDeadline: 'capture', captureDeadline: '4 hours' });
-    const { paymentId } = await hold.status();
-    await time.sandbox.addFault({ ...declined(`/payments/${paymentId}/captures`), times: 1 });
-    await captureElsewhere(hold, 6_000);
+    await failElsewhere(hold, 6_000);
     await resetToFirstTask(time.client, hold.workflowId);
     await time.passUntil(hold.startedAt + 5 * HOUR);
     expect(await movements(time, hold.reference)).toEqual([
@@ -122,8 +116,7 @@ describe('captures that somebody else has made', () => {
 });
 
 test('a capture by others that is listed late ends the hold whenever it is looked at', async () => {
-  const unit = async (profile: object) => await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile });
-  await unit({ list_lag_ms: 30_000 });
+  await profile({ list_lag_ms: 30_000 });
   const hold = await beginHeld(time);
   const transactionId = await captureElsewhere(hold, 6_000);
   await hold.event({ eventType: 'payment.capture.create', transactionId, status: 'Succeed' });
@@ -131,17 +124,16 @@ test('a capture by others that is listed late ends the hold whenever it is looke
   expect(await hold.status()).toMatchObject({ status: 'authorized' });
   await time.holdfast.retryNow(hold.reference);
   expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000, transactionId });
-  await unit({ list_lag_ms: 0 });
+  await profile({ list_lag_ms: 0 });
 });
 
 test('a payment that is captured by no capture that is listed waits for a person, whose word ends it', async () => {
-  const unit = async (profile: object) => await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile });
-  await unit({ second_charge: 'allowed' });
+  await profile({ second_charge: 'allowed' });
   const hold = await beginHeld(time);
   const { paymentId = '' } = await hold.status();
   const { paymentMethod } = await time.input();
   await time.provider.createCharge(paymentId, { paymentMethod }, { idempotencyKey: randomUUID() });
-  await unit({ second_charge: 'refused' });
+  await profile({ second_charge: 'refused' });
   const early = time.holdfast.settleManually(hold.reference, { ...OPERATOR, status: 'notExecuted' });
   await expect(early).rejects.toThrow('the money is held');
   await time.passUntil((await time.now()) + 120_000);

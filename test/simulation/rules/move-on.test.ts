@@ -155,13 +155,19 @@ test('one whose card can not be looked up yet moves when told, and before its ne
   expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR']);
 });
 
-test('one that moves for its payment to a build whose workers come only in the next period charges no two at once', async () => {
+/** A daily subscription whose first bill has moved to a build that has no worker. */
+async function movedForItsPayment() {
   const day = { interval: { every: 1, unit: 'day' }, periods: 2 } as const;
   const { flow, builds, tried, dueAt } = await weekly(day);
   await time.passUntil(dueAt - HOUR);
   target = () => 'v2';
   for (let at = dueAt; builds().length < 2; at += 1) await time.passUntil(at);
   await time.stopWorker();
+  return { flow, tried, dueAt };
+}
+
+test('one that moves for its payment to a build whose workers come only in the next period charges no two at once', async () => {
+  const { flow, tried, dueAt } = await movedForItsPayment();
   expect(await tried()).toEqual([]);
   await time.passUnserved(dueAt + 26 * HOUR);
   await time.startWorker();
@@ -170,12 +176,7 @@ test('one that moves for its payment to a build whose workers come only in the n
 });
 
 test('one whose bill a person asks for by then makes it', async () => {
-  const day = { interval: { every: 1, unit: 'day' }, periods: 2 } as const;
-  const { flow, builds, tried, dueAt } = await weekly(day);
-  await time.passUntil(dueAt - HOUR);
-  target = () => 'v2';
-  for (let at = dueAt; builds().length < 2; at += 1) await time.passUntil(at);
-  await time.stopWorker();
+  const { flow, tried, dueAt } = await movedForItsPayment();
   await time.passUnserved(dueAt + 26 * HOUR);
   const asked = flow.command('billNow', { period: 1 });
   await time.startWorker();

@@ -43,6 +43,22 @@ async function forget({ workflowId }: { workflowId: string }): Promise<void> {
   await time.passUntil((await time.now()) + 25 * HOUR);
 }
 
+/** A flow goes on with the payment of a forgotten one that had charged nothing yet. */
+async function adoptedUncharged() {
+  const input = await inputOf(time, 'charge');
+  const held = time.hold('createCharge');
+  const first = await beginFlow(time, 'charge', input);
+  await held.reached;
+  await time.client.workflow.getHandle(first.workflowId).terminate('by mistake');
+  await time.stopWorker();
+  await time.startWorker();
+  held.release();
+  await forget(first);
+  const again = await beginFlow(time, 'charge', input);
+  expect(await again.outcome()).toMatchObject({ status: 'notExecuted' });
+  return { input, again };
+}
+
 /** Transactions do not say when they were created. */
 function withoutAge(reply: AppReply): AppReply {
   const body = Buffer.from(reply.body.toString().replace(/"created":"?\d+"?,/g, ''));
@@ -96,32 +112,12 @@ describe('a reference whose flow Temporal has forgotten', () => {
   });
 
   test('is proven not executed where its flow had charged nothing yet, and stays unused', async () => {
-    const input = await inputOf(time, 'charge');
-    const held = time.hold('createCharge');
-    const first = await beginFlow(time, 'charge', input);
-    await held.reached;
-    await time.client.workflow.getHandle(first.workflowId).terminate('by mistake');
-    await time.stopWorker();
-    await time.startWorker();
-    held.release();
-    await forget(first);
-    const again = await beginFlow(time, 'charge', input);
-    expect(await again.outcome()).toMatchObject({ status: 'notExecuted' });
+    const { input } = await adoptedUncharged();
     expect(await movements(time, input.reference)).toEqual([]);
   });
 
   test('is not charged after a reset of the flow that has adopted its payment', async () => {
-    const input = await inputOf(time, 'charge');
-    const held = time.hold('createCharge');
-    const first = await beginFlow(time, 'charge', input);
-    await held.reached;
-    await time.client.workflow.getHandle(first.workflowId).terminate('by mistake');
-    await time.stopWorker();
-    await time.startWorker();
-    held.release();
-    await forget(first);
-    const again = await beginFlow(time, 'charge', input);
-    expect(await again.outcome()).toMatchObject({ status: 'notExecuted' });
+    const { input, again } = await adoptedUncharged();
     await resetToFirstTask(time.client, again.workflowId);
     await time.passUntil((await time.now()) + 3 * HOUR);
     expect(keysOf(time, input.reference)).toEqual(['createPayment:1']);
