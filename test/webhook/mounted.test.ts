@@ -99,6 +99,10 @@ describe('in a node:http server', () => {
     const { url } = await serve(webhookListener(echo));
     const answer = await post(url, '{"ä":  1}');
     expect([answer.status, answer.headers.get('x-sender')]).toEqual([200, '127.0.0.1']);
+    // In bytes: counted in characters, the length would cut the answer off.
+    expect(answer.headers.get('content-length')).toBe(
+      String(Buffer.byteLength(JSON.stringify({ result: '{"ä":  1}' }))),
+    );
     expect(await answer.json()).toEqual({ result: '{"ä":  1}' });
   });
 
