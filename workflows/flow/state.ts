@@ -161,8 +161,7 @@ interface Continuing {
 }
 
 /**
- * Everything a flow knows about itself; queries, search attributes and `explain` use it. A new field is carried when
- * the flow continues as new, so it must be plain data or be listed in `NOT_CARRIED`.
+ * Everything a flow knows about itself. A field is carried when the flow continues as new: plain data, or in `NOT_CARRIED`.
  */
 export interface FlowState extends Run, Continuing, Guarded {
   readonly type: WorkflowType;
@@ -270,8 +269,9 @@ export interface FlowState extends Run, Continuing, Guarded {
   lookBeside?: () => Promise<void>;
   /** The present hold, or the last one. */
   hold: Hold | undefined;
-  /** Captures that a signed event has called `Succeed`, whatever the flow was doing then. */
+  /** Captures that a signed event has called `Succeed`, and those of them that no read of the hold has begun after. */
   toldCaptured?: string[];
+  toldSinceRead?: string[];
   /** What `outcome` answers while the money is held. */
   held: Pick<Authorized, 'captureBy' | 'heldUntil'> | undefined;
   risk: RiskVerdict | undefined;

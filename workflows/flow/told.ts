@@ -25,9 +25,28 @@ export function noteCaptured(flow: FlowState, event: TransactionEvent): boolean 
     return false;
   flow.toldCaptured = [...(flow.toldCaptured ?? []), transactionId].slice(-MOST_CAPTURES);
   const { hold } = flow;
-  if (contradicted(flow) !== transactionId && hold?.capturesBefore?.includes(transactionId) !== true) return false;
-  noteContradiction(flow, 'capture', transactionId);
-  return flow.kind === 'capture' || flow.kind === 'void';
+  const contradicts = contradicted(flow) === transactionId;
+  if (contradicts || isOfPayment(flow, event)) flow.toldSinceRead = [...(flow.toldSinceRead ?? []), transactionId];
+  if (contradicts || hold?.capturesBefore?.includes(transactionId) === true) {
+    noteContradiction(flow, 'capture', transactionId);
+    return flow.kind === 'capture' || flow.kind === 'void';
+  }
+  // To the void of a pending operation the capture may be that very operation.
+  return flow.kind === 'void' && flow.beingVoided === undefined && isToldSinceRead(flow);
+}
+
+/**
+ * Whether a signed event has called a capture of the payment `Succeed` that no read of the hold can have shown, by
+ * whomever it was made: a void could reverse captured money.
+ */
+export function isToldSinceRead({ hold, toldSinceRead = [] }: FlowState): boolean {
+  return toldSinceRead.some((transactionId) => transactionId !== hold?.captured);
+}
+
+/** A read has shown the money as held. @param before what had been told when the read began */
+export function noteShownHeld(flow: FlowState, before: readonly string[]): void {
+  if (flow.toldSinceRead === undefined) return;
+  flow.toldSinceRead = flow.toldSinceRead.filter((transactionId) => !before.includes(transactionId));
 }
 
 /**

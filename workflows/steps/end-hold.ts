@@ -3,11 +3,13 @@ import type { HoldOutcome, Voided } from '../../src/contract/authorize.js';
 import { FAILURE_TYPES, type FailureType } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import { noteAction } from '../flow/outcomes.js';
+import { isToldSinceRead } from '../flow/told.js';
 import { resumable } from '../flow/continue.js';
 import { inResetRun } from '../kit/start-guard.js';
 import type { FlowState, Hold, MoneyCommand, PendingVoids, VoidOf } from '../flow/state.js';
 import { enter } from '../flow/explain.js';
 import { beginStep, tryExecute } from './money-step.js';
+import { askOfToldCapture } from './hold-ends.js';
 import { forbids } from './hold-refusals.js';
 import {
   type CaptureOf,
@@ -100,7 +102,9 @@ export async function voidHold(
     if (notes.look === undefined) {
       const look = await lookFirst(flow, hold, 'void', command);
       // A capture whose failure is unconfirmed may have succeeded, and captured money must not be voided.
-      if (!mayAct(look) || (look === 'notOffered' && hold.unconfirmedCapture !== undefined))
+      const isTold = look === 'notOffered' && isToldSinceRead(flow);
+      if (isTold) askOfToldCapture(flow, hold);
+      if (!mayAct(look) || isTold || (look === 'notOffered' && hold.unconfirmedCapture !== undefined))
         return notSent(flow, hold, look, command);
       notes.look = look;
     }
@@ -117,7 +121,8 @@ async function release(
   if ('refused' in ended) return await refusedByService(flow, hold, ended.refused, command);
   if (command !== undefined) answer(flow, command, hold.sequences.void, ended);
   if (ended.status === 'notExecuted' && ended.braked === true) keepHold(hold, ended.reason);
-  if (ended.status !== 'succeeded') return undefined;
+  // The void may have been stopped by news of a capture.
+  if (ended.status !== 'succeeded') return isToldSinceRead(flow) ? await inspectHold(flow, hold) : undefined;
   return voided(flow, hold, ended, reason);
 }
 

@@ -116,6 +116,12 @@ export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Ca
   };
 }
 
+/** A signed event has called a capture `Succeed`, and nothing can be read: a void could reverse captured money. */
+export function askOfToldCapture(flow: FlowState, hold: Hold): void {
+  hold.unlistedCapture = true;
+  askForCaptures(flow, 'an event calls a capture Succeed, and the service offers no read that shows whether it has');
+}
+
 /** Replaces any earlier reason: this is what the operator must answer now. */
 function askForCaptures(flow: FlowState, since: string): void {
   const why =

@@ -8,7 +8,7 @@ import { holdOfCommand, isReplaced, isReplacedByDeadline } from '../../src/domai
 import { resumable } from '../flow/continue.js';
 import type { FlowState, Hold, MoneyCommand, ReauthorizeRequest, VoidOf } from '../flow/state.js';
 import { enter } from '../flow/explain.js';
-import { contradicted, noteContradiction } from '../flow/told.js';
+import { contradicted, isToldSinceRead, noteContradiction } from '../flow/told.js';
 import { publish } from '../kit/visibility.js';
 import { beginStep, type MoneyStep, moneyStep, tryExecute } from './money-step.js';
 import { ASK_OPERATOR_AFTER_TRIES } from './operator.js';
@@ -21,16 +21,16 @@ export type CaptureOf = Extract<MoneyCommand, { name: 'capture' }>;
  * it, so replays don't diverge
  */
 export async function sendVoid(flow: FlowState, hold: Hold, notLooked = false, unlessCaptured = false) {
-  const begin = (): { told?: string | undefined } => {
+  const begin = (): object => {
     beginStep(flow, 'void');
     flow.notLooked = notLooked;
     hold.sequences.void += 1;
     if (hold.mustVoid === 'reauthorize') hold.released = true;
     show(flow, hold);
-    return { told: contradicted(flow) };
+    return {};
   };
   const { paymentId = '' } = flow;
-  const ended = await resumable(flow, 'sendVoid', begin, ({ told }) =>
+  const ended = await resumable(flow, 'sendVoid', begin, () =>
     tryExecute(
       flow,
       moneyStep(flow, {
@@ -39,8 +39,8 @@ export async function sendVoid(flow: FlowState, hold: Hold, notLooked = false, u
         sequence: hold.sequences.void,
         besideOthers: true,
         knownTransactionIds: [...hold.voids],
-        // What is told after the look before the void: captured money must not be voided.
-        unwanted: () => contradicted(flow) !== told,
+        // Captured money must not be voided.
+        unwanted: () => isToldSinceRead(flow),
         postUntil: postUntil(flow.stepStartedAt, false),
         post: (activities, call) =>
           activities.createVoid({

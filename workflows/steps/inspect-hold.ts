@@ -4,9 +4,12 @@ import { idempotencyKey } from '../../src/contract/idempotency.js';
 import { findOurs } from '../../src/domain/ownership.js';
 import { isNotOffered, noteRefusedRead } from '../../src/domain/absence.js';
 import { pollDelay } from '../../src/domain/schedules.js';
+import { enter } from '../flow/explain.js';
 import { baseOfHold, decidedOutcome, evidence } from '../flow/outcomes.js';
 import { nextMessage } from '../flow/inbox.js';
+import { isToldSinceRead, noteShownHeld } from '../flow/told.js';
 import { inResetRun } from '../kit/start-guard.js';
+import { publish } from '../kit/visibility.js';
 import type { FlowState, Hold, SettleCommand, VoidOf } from '../flow/state.js';
 import { capturedElsewhere, expired, lapsedBy, withSentBefore } from './hold-ends.js';
 import {
@@ -50,8 +53,9 @@ export async function lookFirst(
   command: CaptureOf | VoidOf | undefined,
   intent: Intent = {},
 ): Promise<Look> {
+  const isTold = (): boolean => operation === 'void' && isToldSinceRead(flow);
   const isSeen = Date.now() - hold.seenAt < LOOK_AFTER_MS && !(hold.isLate && hold.isFound === true);
-  if (hold.unconfirmedCapture === undefined && isSeen) return 'held';
+  if (hold.unconfirmedCapture === undefined && isSeen && !isTold()) return 'held';
   const begun = Date.now();
   // A read has shown that the hold has ended: what is read no more is not taken for what was never offered.
   const unanswered = hold.seenAt === 0 ? 'unclear' : 'notOffered';
@@ -71,7 +75,9 @@ export async function lookFirst(
     const mayBeOurs = look === 'pending' || (typeof look !== 'string' && hold.seenAfterReset === true);
     if (mayBeOurs && (await isOurs(flow, hold, operation, intent))) return 'ours';
     if (look === 'statusless') return unanswered;
-    if (look !== 'unclear' && look !== 'pending' && look !== 'notOffered') return look;
+    // What was told during the read is newer.
+    const isOld = look === 'held' && isTold();
+    if (!isOld && look !== 'unclear' && look !== 'pending' && look !== 'notOffered') return look;
     if (look !== 'notOffered') last = 'unclear';
     if (Date.now() - begun >= GIVE_UP_LOOKING_MS) return last;
     const message = await nextMessage(flow, pollDelay(looks), 'Until the payment can be read');
@@ -176,6 +182,7 @@ async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {
 async function readHold(flow: FlowState, hold: Hold): Promise<OneLook> {
   // Not when it was answered: a reset may give an old answer again, days later.
   const begun = Date.now();
+  const told = flow.toldSinceRead ?? [];
   const payment = await readPaymentOrWhyNot(flow);
   if ('refused' in payment) return payment.refused ? 'notOffered' : 'unclear';
   if (payment.afterReset) hold.seenAfterReset = true;
@@ -190,6 +197,7 @@ async function readHold(flow: FlowState, hold: Hold): Promise<OneLook> {
   if (payment.status !== 'Voided') {
     hold.seenAt = begun;
     hold.heldAt = begun;
+    noteShownHeld(flow, told);
     return 'held';
   }
   if (Date.now() >= hold.terms.heldUntil) return expired(flow, hold, payment);
@@ -209,7 +217,7 @@ async function readHold(flow: FlowState, hold: Hold): Promise<OneLook> {
 
 /**
  * An operator's decision counts only if the service shows the hold as captured but offers no list of captures, or if
- * the hold's time is over and nothing shows how it ended.
+ * nothing can be read, and the hold's time is over or an event has told of a capture.
  */
 export async function decideHold(
   flow: FlowState,
@@ -225,7 +233,10 @@ export async function decideHold(
   }
   const { status, transactionId, amount = flow.amount } = command.request;
   const lapses = look === 'statusless' && Date.now() >= hold.terms.heldUntil;
-  if (look !== 'unclear' && !lapses) return refuse('the money is held and nothing is unknown: use capture or void');
+  // Nothing can be read, and an event has told of a capture.
+  const isTold = (look === 'statusless' || look === 'notOffered') && isToldSinceRead(flow);
+  if (look !== 'unclear' && !lapses && !isTold)
+    return refuse('the money is held and nothing is unknown: use capture or void');
   if (status === 'declined')
     return refuse('it is to be told whether the payment was captured: say succeeded or notExecuted');
   if (status === 'succeeded' && transactionId === undefined)
@@ -233,6 +244,14 @@ export async function decideHold(
   if (amount > flow.amount) return refuse(`amount: ${amount} minor units are more than the ${flow.amount} held`);
   const decided = decidedOutcome(flow, command);
   const common = baseOfHold(flow, hold);
+  if (isTold && !lapses && status === 'notExecuted') {
+    // It is still held, and may be captured or voided.
+    noteShownHeld(flow, flow.toldSinceRead ?? []);
+    hold.unlistedCapture = false;
+    enter(flow, { needsOperator: flow.lasting ?? null });
+    publish(flow);
+    return undefined;
+  }
   if (lapses && status === 'notExecuted')
     return { ...common, status: 'expired', reason: lapsedBy(hold), evidence: decided.evidence };
   if (status === 'notExecuted' || transactionId === undefined) {

@@ -243,7 +243,7 @@ function paymentBody(input: PaymentInput): CreatePaymentCall['payment'] {
 /** Attaches the payment to the flow. A charge or authorization that an event has named on it exists. */
 export function attachPayment(flow: FlowState, { paymentId }: PaymentRecord): void {
   // What an event has named on the payment before is no transaction of this one.
-  if (flow.paymentId !== paymentId) flow.hintedTransactionId = undefined;
+  if (flow.paymentId !== paymentId) Object.assign(flow, { hintedTransactionId: undefined, toldSinceRead: undefined });
   flow.paymentId = paymentId;
   if (flow.revealed?.paymentId === paymentId) flow.hintedTransactionId = flow.revealed.transactionId;
 }

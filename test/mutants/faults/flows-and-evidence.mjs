@@ -125,8 +125,8 @@ export const FLOW_FAULTS = [
     rule: 'money rule 8',
     promise: 'After an unconfirmed capture a flow looks before it voids: what was captured must not be refunded.',
     file: 'workflows/steps/inspect-hold.ts',
-    from: 'if (hold.unconfirmedCapture === undefined && isSeen)',
-    to: 'if (isSeen)',
+    from: 'if (hold.unconfirmedCapture === undefined && isSeen && !isTold())',
+    to: 'if (isSeen && !isTold())',
     tests: ['test/simulation/rules/holds.test.ts'],
   },
   {

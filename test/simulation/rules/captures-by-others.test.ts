@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
+import { SIGNAL_NAMES } from '../../../src/contract/names.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { beginHeld, type VirtualFlow } from '../../support/virtual-flows.js';
@@ -112,6 +113,68 @@ describe('captures that somebody else has made', () => {
     await hold.event({ eventType: 'payment.capture.create', transactionId, status: 'Succeed' });
     expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000, transactionId });
     expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Succeed 6000 USD']);
+  });
+});
+
+describe('captured money is not voided', () => {
+  const SUCCEEDS = { eventType: 'payment.capture.create', status: 'Succeed', amount: 6_000 } as const;
+
+  beforeEach(async () => await profile({ partial_capture_void: 'cancels' }));
+  afterEach(async () => await profile({ partial_capture_void: 'refused' }));
+
+  async function expectNoVoid(hold: VirtualFlow<unknown>): Promise<void> {
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
+    const moved = await movements(time, hold.reference);
+    expect(moved).toEqual(['authorization Succeed 20000 USD', 'capture Succeed 6000 USD']);
+  }
+
+  test('by a void that has begun before a capture by others is told, and could not be sent', async () => {
+    const hold = await beginHeld(time, { amount: 20_000 });
+    const { paymentId } = await hold.status();
+    const fault = await time.sandbox.addFault(answers(503, 'POST', `/payments/${paymentId}/voids`));
+    const { answer } = await hold.command('void', { commandId: 'off' });
+    await time.passUntil((await time.now()) + 10 * 60_000);
+    const transactionId = await captureElsewhere(hold, 6_000);
+    await hold.event({ ...SUCCEEDS, transactionId });
+    await time.sandbox.removeFault(fault.id);
+    await time.passUntil((await time.now()) + 4 * HOUR);
+    expect(await answer).toMatchObject({ status: 'notExecuted' });
+    await expectNoVoid(hold);
+  });
+
+  test('by a void during whose look a capture by others is told: the look may be older, and is made again', async () => {
+    const hold = await beginHeld(time, { amount: 20_000 });
+    await time.passUntil((await time.now()) + 2 * 60_000);
+    const looking = time.hold('getPayment');
+    const { answer } = await hold.command('void', { commandId: 'off' });
+    const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'the hold is gone: captured'));
+    await looking.reached;
+    await hold.event({ ...SUCCEEDS, transactionId: 'not-shown-yet' });
+    looking.release();
+    const again = time.hold('getPayment');
+    await time.passUntil((await time.now()) + 1_000);
+    await captureElsewhere(hold, 6_000);
+    again.release();
+    await time.passUntil((await time.now()) + HOUR);
+    await refused;
+    await expectNoVoid(hold);
+  });
+
+  test('by a void that comes with the news of a capture by others, though the hold was seen just before', async () => {
+    const hold = await beginHeld(time, { amount: 20_000 });
+    const transactionId = await captureElsewhere(hold, 6_000);
+    const { businessUnit, paymentId = '', currency } = await hold.status();
+    const event = { ...SUCCEEDS, hash: 'late', created: String(hold.startedAt), businessUnit, paymentId, currency };
+    await time.stopWorker();
+    const handle = time.client.workflow.getHandle(hold.workflowId);
+    await handle.signal(SIGNAL_NAMES.transactionEvent, { ...event, transactionId, trusted: true });
+    const refused = expect(hold.ask('void', { commandId: 'off' })).rejects.toMatchObject(
+      failsWith('StateConflict', 'the hold is gone: captured'),
+    );
+    await time.startWorker();
+    await time.passUntil((await time.now()) + 60_000);
+    await refused;
+    await expectNoVoid(hold);
   });
 });
 

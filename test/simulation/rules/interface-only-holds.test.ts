@@ -123,6 +123,37 @@ describe('a hold that is shown as captured, where no list says by what', () => {
   });
 });
 
+describe('a hold that nothing can be read of, where an event has told of a capture by others', () => {
+  async function told() {
+    const hold = await beginHeld(time);
+    const event = { eventType: 'payment.capture.create', status: 'Succeed', amount: 5_500 } as const;
+    await hold.event({ ...event, transactionId: 'others' });
+    const off = hold.ask('void', { commandId: 'off' });
+    await expect(off).rejects.toMatchObject(failsWith('StateConflict', 'it may have been captured'));
+    const { needsOperator, operatorReason } = await hold.status();
+    expect(needsOperator).toBe(true);
+    expect(operatorReason).toContain('say by settleManually succeeded, with transactionId and amount, or notExecuted');
+    const say = async (what: object) =>
+      await time.holdfast.settleManually(hold.reference, { ...OPERATOR, ...what } as never);
+    return { hold, say };
+  }
+
+  test('is not voided, and ends captured by the word of a person', async () => {
+    const { hold, say } = await told();
+    await say({ status: 'succeeded', transactionId: 'others', amount: 5_500 });
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', transactionId: 'others', capturedAmount: 5_500 });
+    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD']);
+  });
+
+  test('is held on where a person finds no such capture, and can be voided then', async () => {
+    const { hold, say } = await told();
+    await say({ status: 'notExecuted' });
+    expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: false });
+    expect(await hold.ask('void', { commandId: 'again' })).toMatchObject({ status: 'succeeded' });
+    expect(await hold.outcome()).toMatchObject({ status: 'voided' });
+  });
+});
+
 describe('a hold that a run made by a reset looks after, where nothing shows what the run before has done', () => {
   test('is never called expired because its time is over: it was captured, and a person says so', async () => {
     const hold = await beginHeld(time);
