@@ -1,4 +1,5 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+import type { PeriodRange, PlannedBilling } from '../../src/contract/billing-activities.js';
 import { canonical } from '../../src/contract/idempotency.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { ChangeCard, Pause, Resume } from '../../src/contract/subscription-commands.js';
@@ -109,11 +110,13 @@ function pause(flow: Billing, commandId: string, { openPeriod, until }: Pause, n
   }
   if (flow.paused !== undefined) return { refusal: 'it is paused already' };
   const at = until === undefined ? undefined : Date.parse(until);
+  const afterReset = decidesAfterReset();
   // A reset gives it again after its end: refused, it would let be billed what came due in its time.
-  if (at !== undefined && at <= now && !decidesAfterReset())
+  if (at !== undefined && at <= now && !afterReset)
     return { refusal: `until: ${until} is over`, type: FAILURE_TYPES.invalidInput };
   flow.paused = {
     since: now,
+    ...(afterReset && { afterReset }),
     ...(openPeriod === 'drop' && { drop: true as const }),
     ...(at !== undefined && { until: at }),
   };
@@ -147,19 +150,33 @@ async function resume(
   else delete flow.billAllUntil;
   flow.resumeWith = missedPeriods ?? (isLeft ? 'billAll' : 'skip');
   flow.resumedAt = at;
-  const { next, missed, afterReset } = await planned(flow);
-  // What came due since the pause began is surely of it.
-  const isOfPause = upcoming !== undefined && upcoming.period === missed?.first && upcoming.dueAt > paused.since;
-  const isUnsaid = afterReset === true && missedPeriods === undefined && paused.doubt === undefined && !isTimed;
-  if (isUnsaid && missed !== undefined && !isOfPause && !(await areBilledBeforeReset(flow, missed))) {
-    Object.assign(flow, { paused, resumeWith, resumedAt, billAllUntil });
-    return keepPausedInDoubt(flow, WAS_IT_OVER);
+  const due = await planned(flow);
+  const { next } = due;
+  // A person has looked, or all that came due since a pause of this run began is surely of it.
+  const isOfPause = paused.afterReset === true && upcoming?.period === flow.next && upcoming.dueAt > paused.since;
+  if (due.afterReset === true && paused.doubt === undefined && !isTimed && !isOfPause) {
+    const word = { resumeWith: flow.resumeWith, resumedAt: at, billAllUntil: flow.billAllUntil };
+    const before = { resumeWith, resumedAt, billAllUntil };
+    Object.assign(flow, before);
+    const decided = decidedBy(flow, due, await planned(flow));
+    if (decided !== undefined && !(await areBilledBeforeReset(flow, decided))) {
+      flow.paused = paused;
+      return keepPausedInDoubt(flow, WAS_IT_OVER);
+    }
+    Object.assign(flow, word);
   }
   if (open !== undefined && paused.drop === true) open.drop = true;
   flow.upcoming = next;
   if (open !== undefined) await goOnWith(flow, open, paused);
   tellOf(flow, 'subscription.resumed', commandId);
   return undefined;
+}
+
+/** The periods that are missed by one of these plans, and billed by the other. */
+function decidedBy({ next }: Billing, ...plans: [PlannedBilling, PlannedBilling]): PeriodRange | undefined {
+  const missedUntil = plans.map(({ missed }) => missed?.last ?? next - 1);
+  const range = { first: Math.min(...missedUntil) + 1, last: Math.max(...missedUntil) };
+  return range.first <= range.last ? range : undefined;
 }
 
 /** Resumes a pause whose time is over, as a command without more would have then. */

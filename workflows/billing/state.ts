@@ -137,7 +137,8 @@ export interface Carried {
   /** `drop`: the bill that was open is given up as soon as no payment of it is under way. */
   /**
    * Epoch ms; `countedUntil`: `heldMs` contains the pause up to then, because a payment was under way; `until`: it
-   * resumes by itself then; `doubt`: what a person has to decide before it is resumed, and since when.
+   * resumes by itself then; `doubt`: what a person has to decide before it is resumed, and since when; `afterReset`: it
+   * has begun in a run that a reset made, and not in the history that the reset has copied.
    */
   paused?: {
     since: number;
@@ -145,6 +146,7 @@ export interface Carried {
     countedUntil?: number;
     until?: number;
     doubt?: { since: number; why: string };
+    afterReset?: true;
   };
   /** The policy for what came due during a pause, used once. */
   resumeWith?: MissedPeriods;

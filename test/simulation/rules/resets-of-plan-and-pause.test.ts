@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SubscriptionInput } from '../../../src/contract/subscription.js';
 import { inRome, later } from '../../support/subscriptions.js';
-import { resetToFirstTask } from '../../support/resets.js';
+import { resetTo, resetToFirstTask, tasksOf } from '../../support/resets.js';
 import { failsWith, HOUR, sharedTime } from './context.js';
 import { beginWeekly } from './weekly.js';
 
@@ -18,11 +18,15 @@ async function weekly(overrides: Partial<SubscriptionInput> = {}) {
       await resetToFirstTask(time.client, workflowId, [], runs()[run]?.start.runId);
       await time.passUntil((await time.now()) + HOUR);
     },
-    /** As `reset`, on a day before which no worker has been there for a while. */
-    resetAfterOutage: async (run: number, day: number) => {
+    /** The workflow tasks of the run so far. */
+    tasks: async (run: number) => await tasksOf(time.client, workflowId, runs()[run]?.start.runId ?? ''),
+    /** As `reset`, or to that task, which is done anew, on a day before which no worker has been there for a while. */
+    resetAfterOutage: async (run: number, day: number, task?: Awaited<ReturnType<typeof tasksOf>>[number]) => {
       await time.stopWorker();
       await time.passUnserved(inRome(later(subscription.input.anchor, day)));
-      await resetToFirstTask(time.client, workflowId, [], runs()[run]?.start.runId);
+      const runId = runs()[run]?.start.runId ?? '';
+      if (task === undefined) await resetToFirstTask(time.client, workflowId, [], runId);
+      else await resetTo(time.client, { workflowId, runId }, task);
       await time.startWorker();
       await time.passUntil((await time.now()) + HOUR);
     },
@@ -154,6 +158,49 @@ test('a pause that was over before a bill was due does not make it missed when a
   await flow.worksOn();
   expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '2.1 day 8 Succeed 6000 EUR']);
   expect(await flow.status()).toMatchObject({ status: 'active', needsOperator: false });
+  await flow.command('cancel', { when: 'now' });
+});
+
+const IN_DOUBT = {
+  status: 'paused',
+  operatorReason: expect.stringContaining('which periods came due in a pause'),
+  subscription: expect.objectContaining({ missedPeriods: 0 }),
+};
+
+test.each([
+  ['billAll', 22, 3],
+  ['skip', 8, 1],
+] as const)(
+  'what a resume has said of the pause before, %s, decides nothing of what came due in an outage since',
+  async (missedPeriods, day, missed) => {
+    const { flow, reach, resetAfterOutage, tried } = await weekly();
+    await reach(1);
+    await flow.command('pause');
+    await flow.command('resume', { missedPeriods });
+    await resetAfterOutage(1, day);
+    const first = ['1.1 day 0 Succeed 6000 EUR'];
+    expect(await tried()).toEqual(first);
+    expect(await flow.status()).toMatchObject(IN_DOUBT);
+    await flow.command('resume', { missedPeriods: 'skip' });
+    await flow.worksOn();
+    expect(await tried()).toEqual(first);
+    expect(await flow.status()).toMatchObject({ status: 'active', subscription: { missedPeriods: missed } });
+    await flow.command('cancel', { when: 'now' });
+  },
+);
+
+test('a pause that had ended before the outage, whose end alone a reset gives again, makes no bill missed', async () => {
+  const { flow, reach, tasks, resetAfterOutage, tried } = await weekly();
+  await reach(1);
+  await flow.command('pause');
+  const { length } = await tasks(1);
+  await reach(2);
+  await flow.command('resume');
+  await resetAfterOutage(1, 9, (await tasks(1))[length]);
+  expect(await flow.status()).toMatchObject(IN_DOUBT);
+  await flow.command('resume', { missedPeriods: 'billAll' });
+  await flow.worksOn();
+  expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '2.1 day 9 Succeed 6000 EUR']);
   await flow.command('cancel', { when: 'now' });
 });
 
