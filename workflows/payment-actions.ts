@@ -1,5 +1,6 @@
 import { shownDispute } from '../src/contract/disputes.js';
 import { FLOWS } from '../src/contract/flows.js';
+import { FAILURE_TYPES } from '../src/contract/names.js';
 import {
   KEPT_ACTIONS,
   type ParsedPaymentActionsInput,
@@ -17,10 +18,13 @@ import {
   type MoneyCommand,
   nextCommandOrMessage,
   publish,
+  type Refusal,
   runIdleFlow,
   resumable,
   untilAnswered,
 } from './flow/story.js';
+import { announceRefusal } from './flow/announce.js';
+import { decidesAfterReset } from './kit/start-guard.js';
 import { type Creator, creatorOf, restoreActions } from './steps/earlier-actions.js';
 import { followDispute } from './steps/follow-dispute.js';
 import { act } from './steps/payment-action.js';
@@ -122,10 +126,22 @@ async function executeCommand(flow: FlowState, notes: Notes, command: MoneyComma
   notes.closing = false;
   const { answer, unfit = false } = await act(flow, notes.creator, command);
   command.answer = answer;
+  if ('refusal' in answer) tellOfRefusal(flow, notes.creator, command, answer);
   if (unfit) close(flow, notes);
   else if ('outcome' in answer) lookNow(flow);
   notes.command = undefined;
   notes.until = undefined;
+}
+
+/**
+ * A refund may be refused days after it was taken, when whoever gave it waits for no answer any more. Nothing was sent for
+ * it here; a run that this one knows nothing of may have sent it, and then nothing is told.
+ */
+function tellOfRefusal(flow: FlowState, { incomplete }: Creator, command: MoneyCommand, answer: Refusal): void {
+  // What the id was first given for is told by itself.
+  if (command.name !== 'refund' || answer.type === FAILURE_TYPES.referenceConflict) return;
+  if (incomplete === true || flow.mayBeLost === true || decidesAfterReset()) return;
+  announceRefusal(flow, command, answer.refusal);
 }
 
 /** Looks for the flows of kept events at once. After that only signed events delay the end of the run. */

@@ -87,4 +87,12 @@ export function announceCommand(flow: FlowState, { name, commandId }: MoneyComma
   tell(flow, type, commandId, { command: name, commandId, ...inShort(outcome), ...(paymentId && { paymentId }) });
 }
 
+/** Tells the merchant that a refund was refused after it had been taken: nothing was sent for it. */
+export function announceRefusal(flow: FlowState, { name, commandId, request }: MoneyCommand, reason: string): void {
+  const { reference, currency, paymentId } = flow;
+  const amount = 'amount' in request && request.amount !== undefined ? { amount: request.amount } : {};
+  const about = { command: name, commandId, reference, ...amount, currency, ...(paymentId && { paymentId }) };
+  tell(flow, 'refund.notExecuted', commandId, { ...about, status: 'notExecuted', reason });
+}
+
 const DONE = { void: 'payment.voided', capture: 'hold.captured' } as const;

@@ -76,7 +76,7 @@ function sentence(flow: FlowState): string {
     case 'review':
       return 'a risk review is open; the risk provider, `decideReview` or its time limit ends it';
     case 'command':
-      return 'all that was asked is done; the next command is awaited';
+      return 'nothing is under way; the next command is awaited';
     case 'flow':
       return 'the event waits for its flow';
     case 'approval':

@@ -5,7 +5,7 @@ export { MANY_COMMANDS } from './refuse.js';
 export { isAttemptToBill } from '../kit/start-guard.js';
 export { kept, resumable } from './continue.js';
 export { runFlow, runIdleFlow } from './open-flow.js';
-export { type FlowState, type Message, type MoneyCommand } from './state.js';
+export { type FlowState, type Message, type MoneyCommand, type Refusal } from './state.js';
 export { ignore } from '../kit/run.js';
 export { enter } from './explain.js';
 export { publish } from '../kit/visibility.js';

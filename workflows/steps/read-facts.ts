@@ -107,8 +107,10 @@ async function tried<Answer>(flow: FlowState, call: () => Promise<Answer>): Prom
     // A result or failure that this worker can't decode fails the task, for a worker that can.
     if (!(error instanceof ActivityFailure)) throw error;
     handleFailedRead(flow, error);
+    const failure = classifyFailure(error);
+    noteWanted(flow, failure);
     const notFound = refusedAs(error, FAILURE_TYPES.notFound) !== undefined;
-    return { unreadable: classifyFailure(error).message, notFound };
+    return { unreadable: failure.message, notFound };
   }
 }
 
