@@ -3,6 +3,7 @@ import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import { showMoney } from '../../src/domain/money.js';
 import { sumsOf } from '../../src/domain/payment-sums.js';
 import { hasFailed } from '../../src/domain/settling.js';
+import { announceCommand } from '../flow/announce.js';
 import { addLasting } from '../flow/new-state.js';
 import type { FlowState, PendingVoids } from '../flow/state.js';
 import {
@@ -17,7 +18,7 @@ import {
   type ReadFacts,
 } from './earlier-actions.js';
 import { readFacts } from './read-facts.js';
-import { listVoids, type PlanVoid } from './void-pending.js';
+import { endOfVoids, listVoids, type PlanVoid } from './void-pending.js';
 
 /**
  * Plans the void of a capture by `paymentActions` while that capture is pending. The void could undo any other capture
@@ -51,10 +52,22 @@ export function planLateVoid(flow: FlowState, creator: Creator, beside: string |
 }
 
 /**
+ * Answers the voids of a capture that has ended. The merchant is told of the one that has reversed it: nothing else says so
+ * to those who did not ask for it.
+ */
+export async function endLateVoids(flow: FlowState, so: PendingVoids, ended: FinalStepOutcome): Promise<void> {
+  const end = endOfVoids(flow, so, ended);
+  if (end === undefined) return await lookForVoids(flow, so);
+  if ('despiteVoid' in end || end.voided.confirmed === false) return;
+  const done = so.sent.find(({ outcome }) => outcome.status === 'succeeded');
+  if (done !== undefined) announceCommand(flow, done.command, done.outcome);
+}
+
+/**
  * Reads the voids again once the capture has ended. Lists lag: a void that an earlier run sent may appear only now, and
  * then an operator must check which of the two counts.
  */
-export async function lookForVoids(flow: FlowState, { notFound }: PendingVoids): Promise<void> {
+async function lookForVoids(flow: FlowState, { notFound }: PendingVoids): Promise<void> {
   if (notFound.length === 0) return;
   const keys = notFound.map((sequence) => idempotencyKey(flow.workflowId, 'void', sequence));
   const listed = await listVoids(flow);

@@ -27,10 +27,10 @@ import {
 } from './earlier-actions.js';
 import { type Cleared, clearOutgoing } from './clear-outgoing.js';
 import { refusesDisputed } from './follow-dispute.js';
-import { lookForVoids, otherCapture, planLateVoid, whyRefused } from './late-voids.js';
+import { endLateVoids, otherCapture, planLateVoid, whyRefused } from './late-voids.js';
 import { operationOf, type Plan, planOf, untilToldWhose } from './planned-action.js';
 import { settle, type Voids } from './settle.js';
-import { endOfVoids, noPendingVoids, pendingVoids } from './void-pending.js';
+import { noPendingVoids, pendingVoids } from './void-pending.js';
 
 type Answer = NonNullable<MoneyCommand['answer']>;
 
@@ -168,10 +168,6 @@ async function settleMade(
   return acted;
 }
 
-async function endLateVoids(flow: FlowState, so: PendingVoids, ended: FinalStepOutcome): Promise<void> {
-  if (endOfVoids(flow, so, ended) === undefined) await lookForVoids(flow, so);
-}
-
 function prepareOrAsk(
   flow: FlowState,
   creator: Creator,
@@ -294,6 +290,7 @@ function done(
   outcome: FinalStepOutcome,
   refusal?: string,
 ): Acted {
-  announceCommand(flow, command, outcome);
+  // A void beside money that was captured may have reversed nothing.
+  if (refusal === undefined) announceCommand(flow, command, outcome);
   return { answer: noteAction(flow, command, sequence, outcome, refusal) };
 }
