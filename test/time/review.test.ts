@@ -91,6 +91,20 @@ describe('a review before the authorization', () => {
     expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD']);
   });
 
+  test.each([
+    ['nobody decides', undefined, { status: 'review', risk: { decision: 'review', decidedBy: 'time limit' } }],
+    ['an operator decides', 'approve', { status: 'approve', risk: { decidedBy: 'operator', operator: OPERATOR } }],
+  ] as const)('that fails alone is no review by the provider: %s', async (_who, decision, wanted) => {
+    const { paymentMethod: _card, ...input } = await reviewedInput(time, { reviewTimeLimit: '2 hours' });
+    const category = 'provider_network_error';
+    await time.sandbox.addFault({ action: 'result', status: 'Failed', category, path: '*/risk-analyses', times: 1 });
+    const flow = await begin(time, SPECS.analyseRisk(input));
+    await time.passUntil(flow.startedAt + HOUR);
+    expect(await flow.status()).toMatchObject({ status: 'underReview', waitingFor: 'review' });
+    if (decision !== undefined) await flow.ask('decideReview', { ...OPERATOR, decision });
+    expect(await flow.outcome()).toMatchObject(wanted);
+  });
+
   test('that is to be escalated waits for an operator, however long that takes', async () => {
     const input = await reviewedInput(time, { risk: { onReviewTimeout: 'escalate', reviewTimeLimit: '2 hours' } });
     const flow = await begin(time, SPECS.charge(input));

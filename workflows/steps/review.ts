@@ -65,7 +65,7 @@ async function untilDecided(
     };
     const decision = decisionOf(record);
     if (decision !== 'review') return { ...common, decision, decidedBy: 'provider' };
-    if (onTimeout === 'leave' && record !== undefined) return { ...common, decision, decidedBy: 'provider' };
+    if (onTimeout === 'leave' && isUnderReview(record)) return { ...common, decision, decidedBy: 'provider' };
 
     flow.risk = { ...common, decision, decidedBy: 'provider' };
     showReview(flow, end);
@@ -125,6 +125,11 @@ function decisionOf(record: RiskAnalysisRecord | undefined): RiskVerdict['decisi
   if (record.decision !== undefined) return record.decision;
   if (record.status === 'Succeed') return 'approve';
   return record.status === 'Failed' && record.category === undefined ? 'decline' : 'review';
+}
+
+/** True if the provider has said so: one whose analysis has failed has said nothing. */
+function isUnderReview(record: RiskAnalysisRecord | undefined): boolean {
+  return record?.decision === 'review' || record?.status === 'Pending';
 }
 
 function showReview(flow: FlowState, end: number): void {

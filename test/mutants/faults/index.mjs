@@ -5,6 +5,7 @@ import { BILLING_FAULTS } from './billing.mjs';
 import { BILLING_FLOW_FAULTS } from './billing-flow.mjs';
 import { HOLD_END_FAULTS } from './ends-of-holds.mjs';
 import { KEY_FAULTS } from './starts-and-keys.mjs';
+import { COMMAND_ANSWER_FAULTS } from './answers-to-commands.mjs';
 import { DETAIL_FAULTS } from './flow-details.mjs';
 import { FLOW_FAULTS } from './flows-and-evidence.mjs';
 import { LATE_BILL_FAULTS } from './late-bills.mjs';
@@ -55,4 +56,5 @@ export const FAULTS = [
   ...TOLD_IN_PASSING_FAULTS,
   ...LATE_BILL_FAULTS,
   ...SECOND_READING_FAULTS,
+  ...COMMAND_ANSWER_FAULTS,
 ];
