@@ -40,12 +40,14 @@ function isHoldfastErrorType(type: string | null | undefined): type is HoldfastE
   return typeof type === 'string' && TYPES.has(type);
 }
 
-const OPEN: ReadonlySet<string> = new Set(['EngineUnavailable', 'ProviderUnavailable']);
+/** Of these the command may have been carried out. */
+const OPEN: ReadonlySet<string> = new Set(['EngineUnavailable', 'ProviderUnavailable', 'UnexpectedResponse']);
 
 /** Adds the commandId to the message: the flow may have the command, and without its id a repeat is another one. */
 export function naming(error: HoldfastError, commandId: string): HoldfastError {
   if (!OPEN.has(error.type)) return error;
-  const message = `${error.message} Repeat it with commandId "${commandId}": without, it is another command.`;
+  const said = error.message.replace(/[^.]$/, '$&.');
+  const message = `${said} Repeat it with commandId "${commandId}": without, it is another command.`;
   return new HoldfastError(error.type, message, error.faults, error.askAgain);
 }
 

@@ -9,4 +9,13 @@ export const COMMAND_ANSWER_FAULTS = [
     to: "onTimeout === 'leave' && record !== undefined",
     tests: ['test/time/review.test.ts'],
   },
+  {
+    name: 'unreadable-answer-without-its-command',
+    rule: 'money rule 3',
+    promise: 'A command whose answer can not be read is repeated as the same command.',
+    file: 'src/client/errors.ts',
+    from: ", 'ProviderUnavailable', 'UnexpectedResponse']",
+    to: ", 'ProviderUnavailable']",
+    tests: ['test/simulation/rules/refunds.test.ts'],
+  },
 ];

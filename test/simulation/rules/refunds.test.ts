@@ -1,6 +1,10 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
+import { HoldfastClient } from '../../../src/client/holdfast-client.js';
 import { createReconcilePort } from '../../../src/client/reconcile-port.js';
 import { accountOf } from '../../../src/domain/reconcile/account.js';
+import { TEST_ENCRYPTION_KEYS, testDataConverter } from '../../support/data-converter.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { beginActions, beginHeld, ledgerRows } from '../../support/virtual-flows.js';
 import { answers, beginFlow, failsWith, heldElsewhere, HOUR, inputOf, sharedTime } from './context.js';
@@ -162,4 +166,25 @@ test('a refund that a reset gives again is known to a reconciliation, while its 
   expect(flow).toMatchObject({ state: 'open', status: 'idle' });
   const [claim] = accountOf(flow).claims;
   expect(claim).toMatchObject({ kind: 'refund', transactionId, reconciliationId: expect.stringMatching(/^refund-/) });
+});
+
+test('a refund whose answer can not be read names its command id, with which a repeat is the same refund', async () => {
+  const charge = await beginFlow(time, 'charge', await inputOf(time, 'charge', { amount: 12_000 }));
+  const { paymentId = '' } = await charge.outcome();
+  const newKey = `new:${randomBytes(32).toString('base64')}`;
+  const keys = `${newKey},${TEST_ENCRYPTION_KEYS}`;
+  await time.stopWorker();
+  // It encrypts with a key that the client has not been given yet.
+  await time.startWorker(keys);
+  const refund = { payment: charge.reference, amount: 5_500 };
+  const refusal: unknown = await time.holdfast.refund(refund).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ type: 'UnexpectedResponse' });
+  const [, commandId = ''] = /with commandId "([^"]+)"/.exec(String(refusal)) ?? [];
+  const { connection, options } = time.client;
+  const { namespace } = options;
+  const informed = new HoldfastClient(new Client({ connection, namespace, dataConverter: testDataConverter(keys) }));
+  expect(await informed.refund({ ...refund, commandId })).toMatchObject({ status: 'succeeded', amount: 5_500 });
+  expect(await ledgerRows(time, paymentId)).toEqual(['charge Succeed 12000 USD', 'refund Succeed 5500 USD']);
+  await time.stopWorker();
+  await time.startWorker();
 });
