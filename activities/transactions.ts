@@ -105,6 +105,7 @@ async function sendTransaction(
       const ours = onlyMatch(await listTransactions(deps, row, call), call, inWords(row.plural));
       if (ours === undefined && shown === 'Pending') throw captured(call, shown);
       if (ours === undefined && call.unlessCancelled === true) await refuseIfCancelled(deps, call);
+      if (ours === undefined) await refuseIfTold(deps, call);
       return row.othersMakeIt === true && (await isOfOthers(deps, call, ours)) ? undefined : ours;
     },
   );
@@ -186,6 +187,22 @@ async function refuseIfCancelled(deps: ActivityDeps, { key, mayHaveLeft }: Creat
   throw ApplicationFailure.nonRetryable(
     'Not sent: this run was made by a reset, and the run before was cancelled',
     FAILURE_TYPES.stateConflict,
+    details,
+  );
+}
+
+/** A bill that was told as unpaid may have been paid by the next attempt: then this one would charge the period again. */
+async function refuseIfTold({ engine }: ActivityDeps, { originalRunId }: KeyedCall): Promise<void> {
+  const { workflowId = '', runId = '' } = activityInfo().workflowExecution ?? {};
+  // Only a reset leaves another run.
+  if (runId === originalRunId) return;
+  const told = await engine.toldEnd(workflowId, runId);
+  if (told === undefined) return;
+  const details: FailureDetails = { mayHaveLeft: true, windowClosed: true };
+  throw ApplicationFailure.nonRetryable(
+    `Not sent: this run was made by a reset, and the subscription has gone on from the end of run ${told}: what is left of ` +
+      'the bill it tries by a payment of its own',
+    FAILURE_TYPES.outcomeUnknown,
     details,
   );
 }

@@ -37,7 +37,11 @@ export async function otherRuns(
 }
 
 /** @throws Error while the list does not show the run itself, and may lack others */
-async function allOtherRuns(client: Client, workflowId: string, ownRunId: string | undefined): Promise<string[]> {
+export async function allOtherRuns(
+  client: Client,
+  workflowId: string,
+  ownRunId: string | undefined,
+): Promise<string[]> {
   const { runs, showsOwn } = await otherRuns(client, workflowId, ownRunId);
   if (!showsOwn) throw new Error(`Visibility does not list run ${ownRunId} of ${workflowId} yet: it lags`);
   return runs;

@@ -10,6 +10,7 @@ import { handOver } from './hand-over.js';
 import { parkedEventsOf } from './parked-events.js';
 import { sentBefore } from './sent-before.js';
 import { tellSubscription } from './tell-subscription.js';
+import { toldEnd } from './told-end.js';
 import { isOpen } from './is-open.js';
 
 interface Origins {
@@ -84,6 +85,7 @@ export function createEnginePort(client: Client): EnginePort {
 
     sentBefore: (workflowId, ownRunId) => sentBefore(client, workflowId, ownRunId),
     siblingThatSent: (workflowId, ownRunId) => siblingThatSent(client, workflowId, ownRunId),
+    toldEnd: (workflowId, ownRunId) => toldEnd(client, workflowId, ownRunId),
 
     async taskWasLost(workflowId, runId, through = Number.POSITIVE_INFINITY) {
       let isKept = false;

@@ -92,6 +92,8 @@ export interface EnginePort extends EventPort {
    * undefined also where this run has looked at the service since its reset.
    */
   siblingThatSent(workflowId: string, ownRunId: string): Promise<string | undefined>;
+  /** Run id of another run of a subscription's attempt to bill whose end the subscription was told. */
+  toldEnd(workflowId: string, ownRunId: string): Promise<string | undefined>;
   /**
    * Result of the latest completed run under this workflow id, before `ownRunId` if given.
    * @throws Error while only the visibility list, which lags, could answer

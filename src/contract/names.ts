@@ -110,6 +110,8 @@ export const PATCHES = {
   afterReset: 'holdfast-after-reset',
   /** A subscription that is ended at once closes as missed what is due and not open. */
   closesDue: 'holdfast-closes-due',
+  /** A subscription asks about a payment that was not seen to fail once more before the next one of its bill. */
+  looksBack: 'holdfast-looks-back',
 } as const;
 
 /**

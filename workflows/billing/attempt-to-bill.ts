@@ -10,7 +10,13 @@ import {
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { FlowReading } from '../../src/contract/engine-port.js';
 import { FLOWS } from '../../src/contract/flows.js';
-import { BILLING_TASK_QUEUE, FAILURE_TYPES, MEMO_KEYS } from '../../src/contract/names.js';
+import {
+  attemptReference,
+  BILLING_TASK_QUEUE,
+  FAILURE_TYPES,
+  MEMO_KEYS,
+  paymentWorkflowId,
+} from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { Outcome } from '../../src/contract/messages.js';
 import { pollDelay } from '../../src/domain/schedules.js';
@@ -19,6 +25,7 @@ import { billing } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { referenceOf } from './bills.js';
 import { executeCommands } from './execute-command.js';
+import { isLastFollowed } from './is-started.js';
 import type { Attempted, Billing, OpenPeriod } from './state.js';
 
 /** Marks the payments that a subscription has started, with reuse policy "reject duplicate". */
@@ -32,7 +39,7 @@ export async function attemptToBill(flow: Billing, open: OpenPeriod): Promise<At
   const input = chargeOf(flow, open);
   let attempted: Attempted | undefined;
   let broken: Error | undefined;
-  follow(flow, input).then(
+  follow(flow, open, input).then(
     (known) => (attempted = known),
     (error: unknown) => (broken = error instanceof Error ? error : new Error(String(error))),
   );
@@ -44,9 +51,15 @@ export async function attemptToBill(flow: Billing, open: OpenPeriod): Promise<At
   }
 }
 
-async function follow(flow: Billing, input: ReturnType<typeof chargeOf>): Promise<Attempted> {
+async function follow(flow: Billing, open: OpenPeriod, input: ReturnType<typeof chargeOf>): Promise<Attempted> {
   const { type, fingerprint } = FLOWS.charge;
   const workflowId = FLOWS.charge.workflowId(input);
+  const last = paymentWorkflowId(attemptReference(flow.input.reference, open.period, open.attempts - 1));
+  if (await isLastFollowed(open, last)) {
+    // Instead of the payment that was about to be made.
+    open.attempts -= 1;
+    return await join(last);
+  }
   try {
     const child = await startChild(type, {
       workflowId,

@@ -32,6 +32,8 @@ export async function classifyAttempt(
     ...(result.status === 'declined' && !result.confirmed && { confirmed: false as const }),
     ...(isUntried(attempted) && { brakedBy: attempted.outcome.reason }),
   };
+  if (isCertain(attempted)) delete open.unsure;
+  else open.unsure = true;
   // What was in doubt before a try that a brake has stopped still is.
   if (!(isUntried(attempted) && step.do === 'wait')) delete open.doubt;
   if (step.do === 'block' || (step.do === 'wait' && step.for === 'confirmation')) open.doubtSince = Date.now();
@@ -87,6 +89,14 @@ function resultOf(attempted: Attempted): AttemptResult {
 /** A brake has stopped it. */
 export function isUntried(attempted: Attempted): attempted is { outcome: NotExecuted } {
   return 'outcome' in attempted && attempted.outcome.status === 'notExecuted' && attempted.outcome.braked === true;
+}
+
+/** Nothing of it was sent, or the service itself has said how it ended. */
+function isCertain(attempted: Attempted): boolean {
+  if (isUntried(attempted)) return true;
+  if (!('outcome' in attempted) || attempted.outcome.evidence.knownBy === 'operator') return false;
+  const { outcome } = attempted;
+  return outcome.status === 'succeeded' || (outcome.status === 'declined' && outcome.confirmed);
 }
 
 /** An earlier run has started it. */

@@ -1,5 +1,6 @@
+import { patched } from '@temporalio/workflow';
 import type { PeriodRange } from '../../src/contract/billing-activities.js';
-import { attemptReference, paymentWorkflowId } from '../../src/contract/names.js';
+import { attemptReference, PATCHES, paymentWorkflowId } from '../../src/contract/names.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { billing } from '../policies.js';
 import { amountOf, type Billing, type OpenPeriod } from './state.js';
@@ -31,6 +32,16 @@ export async function isStarted(flow: Billing): Promise<boolean> {
   // Nothing is started after a payment of unknown outcome.
   if (open?.step.do === 'block') return false;
   return await isTried(flow, open ?? { period: next, attempts: 0 });
+}
+
+/**
+ * Whether the last payment but the one that is about to be made is followed again: a reset goes on with it, or has found that
+ * it took the money after all.
+ */
+export async function isLastFollowed({ unsure }: OpenPeriod, workflowId: string): Promise<boolean> {
+  if (unsure !== true || !patched(PATCHES.looksBack)) return false;
+  const reading = decodedOrRetry(await billing.readAttempt(workflowId));
+  return reading.state === 'open' || (reading.state === 'ended' && reading.outcome.status === 'succeeded');
 }
 
 /** Whether the payment after the given ones was already started for a period. */

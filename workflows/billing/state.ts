@@ -54,6 +54,8 @@ export interface OpenPeriod {
   triedWith?: string;
   /** How the last payment ended. */
   last?: { status: AttemptResult['status']; reference: string; confirmed?: false; brakedBy?: string };
+  /** The service has not said that the last payment failed: a reset of that payment's flow may show that it took the money. */
+  unsure?: true;
   confirmedRisks?: ConfirmedRisk[];
   /** What a person has to decide, in one sentence. */
   doubt?: string;

@@ -12,6 +12,7 @@ import { LATE_BILL_FAULTS } from './late-bills.mjs';
 import { NOTIFICATION_FAULTS } from './notifications.mjs';
 import { PAYLOAD_FAULTS } from './payloads.mjs';
 import { RECONCILE_FAULTS } from './reconcile.mjs';
+import { RESET_BILL_FAULTS } from './resets-of-bills.mjs';
 import { RESET_HOLD_FAULTS } from './resets-of-holds.mjs';
 import { RESTORE_FAULTS } from './restores.mjs';
 import { SETTLING_FAULTS } from './settling.mjs';
@@ -49,6 +50,7 @@ export const FAULTS = [
   ...VOID_FAULTS,
   ...HOLD_END_FAULTS,
   ...RESET_HOLD_FAULTS,
+  ...RESET_BILL_FAULTS,
   ...RESTORE_FAULTS,
   ...WEBHOOK_FAULTS,
   ...SLOW_UNIT_FAULTS,

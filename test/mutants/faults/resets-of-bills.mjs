@@ -1,0 +1,48 @@
+/** Bills after a reset of their subscription, or of one of their payments. */
+export const RESET_BILL_FAULTS = [
+  {
+    name: 'ended-attempt-sent-by-a-reset',
+    rule: 'billing',
+    promise: 'A payment of a bill that has ended is not sent by a reset: the bill may be paid by another one.',
+    file: 'activities/transactions.ts',
+    from: '      if (ours === undefined) await refuseIfTold(deps, call);\n',
+    to: '',
+    tests: ['test/simulation/rules/resets-of-ended-bills.test.ts'],
+  },
+  {
+    name: 'refused-attempt-sent-by-a-reset',
+    rule: 'billing',
+    promise: 'A payment of a bill that was refused is not sent by a reset: a person has it billed by another one.',
+    file: 'src/client/told-end.ts',
+    from: "status === 'COMPLETED' || status === 'FAILED' ||",
+    to: "status === 'COMPLETED' ||",
+    tests: ['test/simulation/rules/resets-of-ended-bills.test.ts'],
+  },
+  {
+    name: 'terminated-attempt-sent-by-a-reset',
+    rule: 'billing',
+    promise: 'A payment of a bill that a person has terminated is not sent by a reset: its subscription was told so.',
+    file: 'src/client/told-end.ts',
+    from: 'isReplaced ||= end?.identity === RESETTER;',
+    to: 'isReplaced ||= end != null;',
+    tests: ['test/simulation/rules/resets-of-ended-bills.test.ts'],
+  },
+  {
+    name: 'attempt-under-way-not-sent-by-a-reset',
+    rule: 'billing',
+    promise: 'A payment of a bill that is reset while it is under way is made.',
+    file: 'src/client/told-end.ts',
+    from: 'isReplaced ||= end?.identity === RESETTER;',
+    to: 'isReplaced ||= false;',
+    tests: ['test/simulation/rules/resets-of-ended-bills.test.ts'],
+  },
+  {
+    name: 'next-attempt-beside-the-last',
+    rule: 'billing',
+    promise: 'A payment that turns out to have taken the money pays its bill: no other one is made.',
+    file: 'workflows/billing/attempt-to-bill.ts',
+    from: 'if (await isLastFollowed(open, last)) {',
+    to: 'if (open.attempts < 0 && (await isLastFollowed(open, last))) {',
+    tests: ['test/simulation/rules/resets-of-ended-bills.test.ts'],
+  },
+];
