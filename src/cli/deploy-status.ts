@@ -126,6 +126,7 @@ function remarkOn(row: BuildRow): string {
   if (getsNewWork(row)) return payments * billing === 0 ? 'a queue has no worker of it' : '';
   if (pinned > 0) return `npx holdfast deploy drain --build ${printable(row.buildId)}`;
   if (status === 'inactive') return hasWorkers ? 'gets no work until it is made current' : '';
+  if (status === 'ramping') return hasWorkers ? 'gets no work until its ramp is raised' : '';
   return hasWorkers ? 'its workers may stop' : '';
 }
 

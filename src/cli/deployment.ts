@@ -43,9 +43,9 @@ export function buildNamed({ builds }: WorkerDeployment, buildId: string): Build
   throw new CommandError(`No build "${printable(buildId)}" is known: there is ${known || 'none'}.`);
 }
 
-/** Gets new work: all of it, or that of a part of the flows. */
-export function getsNewWork({ status }: Build): boolean {
-  return status === 'current' || status === 'ramping';
+/** Gets new work: all of it, or that of a part of the flows. At a ramp of 0 % the server still says `ramping`. */
+export function getsNewWork({ status, ramp }: Build): boolean {
+  return status === 'current' || (status === 'ramping' && ramp !== 0);
 }
 
 /** Open flows whose last task a build's worker has done. */

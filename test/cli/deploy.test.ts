@@ -20,13 +20,15 @@ interface Flow {
 
 interface Deployed {
   builds: Readonly<Record<string, keyof typeof STATUS>>;
+  /** Percent of the ramping build, if there is one. */
+  ramp?: number;
   /** Builds with a worker on both queues. */
   polling: readonly string[];
   flows?: Flow[];
 }
 
 /** A server with one deployment, whose visibility knows what is asked here. */
-function engineWith({ builds, polling, flows = [] }: Deployed) {
+function engineWith({ builds, ramp = 10, polling, flows = [] }: Deployed) {
   const calls: string[] = [];
   const seconds = Math.floor(Date.now() / 1_000);
   const matching = (query: string): Flow[] =>
@@ -54,7 +56,7 @@ function engineWith({ builds, polling, flows = [] }: Deployed) {
               status: STATUS[status],
               createTime: { seconds },
             })),
-            routingConfig: { rampingVersionPercentage: 10 },
+            routingConfig: { rampingVersionPercentage: ramp },
           },
         };
       },
@@ -166,6 +168,16 @@ describe('deploy status', () => {
     expect(await status(deployed, build)).toMatchObject({ code });
   });
 
+  test('of a build whose ramp was set to 0 % ends with 0 once nothing is pinned to it', async () => {
+    const deployed = { builds, ramp: 0, polling: ['v3', 'v2'] };
+    const { code, out } = await status(deployed, 'v3');
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringMatching(/v3 .*  gets no work until its ramp is raised$/m),
+    });
+    expect(await status({ ...deployed, flows: [subscription('a', 'v3')] }, 'v3')).toMatchObject({ code: 3 });
+  });
+
   test('of a build that is not there names those that are', async () => {
     await expect(status({ builds, polling: [] }, 'v9')).rejects.toThrow(
       'No build "v9" is known: there is v3, v2, v1, v0.',
@@ -220,6 +232,13 @@ describe('deploy drain', () => {
     const second = await drain(engine, 'v1', { payments: true });
     expect(second.out).toMatch(/^1 flow still pinned to build v1:$/m);
     expect(calls.at(-1)).toBe('override payment-a.1.1');
+  });
+
+  test('drains a build whose ramp was set to 0 %, which the server still calls ramping', async () => {
+    const present = { builds: { v2: 'ramping', v1: 'current' }, polling: ['v1'] } as const;
+    const { engine, calls } = engineWith({ ...present, ramp: 0, flows: [subscription('a', 'v2')] });
+    expect(await drain(engine, 'v2')).toMatchObject({ code: 0, out: expect.stringContaining('1 moved') });
+    expect(calls).toEqual(['moveOn subscription-a run']);
   });
 
   test.each([

@@ -74,6 +74,9 @@ test('a build ramps, a bad one is rolled back, the old one is drained, and no pa
   await tellAll();
   const ramping = await deploys.command(['deploy', 'drain', '--build', 'v2']);
   expect(ramping).toMatchObject({ code: 1, err: expect.stringContaining('Build v2 is ramping') });
+  await deploys.ramp('v2', 0);
+  const noMore = await deploys.command(['deploy', 'drain', '--build', 'v2', '--wait', '10']);
+  expect(noMore).toMatchObject({ code: 0, out: expect.stringContaining('its workers may stop') });
   await deploys.ramp(undefined, 0);
   await untilCharged();
   await badWorker.stop();
