@@ -38,9 +38,11 @@ export function registerDisputes(flow: FlowState): void {
         // A statement is an acquirer's word; what an event says beside its signature is looked up.
         if (flow.disputeSeen?.by !== 'statement')
           flow.disputeSeen = { by: seenBy, since: Date.now(), times: 0, nextAt: Date.now() };
-        // While it is at work it looks afterwards, or between two reads. Another person may take weeks to approve a refund.
+        // While it is at work it looks afterwards, or between two reads. Another person may take weeks to approve a refund,
+        // and one that the service does not take yet must not be sent any more.
         if (flow.waitingFor === 'command') flow.inbox.push({ kind: 'retryNow' });
-        else if (flow.waitingFor === 'approval') flow.inbox.push({ kind: 'retryNow', isOfDispute: true });
+        else if (flow.waitingFor === 'approval' || flow.kind === 'refund')
+          flow.inbox.push({ kind: 'retryNow', isOfDispute: true });
       }
     });
   });

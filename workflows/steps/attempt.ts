@@ -47,7 +47,7 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
   let conflicts = 0;
 
   for (let round = 0; Date.now() < step.postUntil; round += 1) {
-    if (step.unwanted?.() === true) return { answer: undefined, lastFailure: UNWANTED };
+    if (step.unwanted?.() === true) return { answer: undefined, lastFailure: sayUnwanted(step) };
     const sent = await send(flow, step, where, mayHaveLeft, round === 0);
     where = 'regular';
     const next = 'failure' in sent ? sent.failure.next : undefined;
@@ -117,7 +117,11 @@ async function maySendAgain(flow: FlowState, ms: number): Promise<boolean> {
   return !isNews;
 }
 
-const UNWANTED = 'it was no longer wanted before it was answered, and nothing more of it was sent';
+function sayUnwanted({ whyUnwanted }: Step<unknown>): string {
+  const nothingMore = 'it was no longer wanted before it was answered, and nothing more of it was sent';
+  const why = whyUnwanted?.();
+  return why === undefined ? nothingMore : `${nothingMore}: ${why}`;
+}
 
 /** The caller is told at once: what was not sent is not sent later. */
 function unsent(flow: FlowState, { movesMoney }: Step<unknown>, lastFailure: string): Attempted<never> {

@@ -70,14 +70,21 @@ async function passOn(flow: FlowState, creator: Creator): Promise<void> {
 }
 
 /** A refund of a disputed payment pays the card holder twice: it needs a second yes. Call it after a read. */
-export function refusesDisputed(flow: FlowState, { name, request }: MoneyCommand): Refusal | undefined {
+export function refusesDisputed(flow: FlowState, command: MoneyCommand): Refusal | undefined {
+  const why = whyDisputed(flow, command);
+  if (why === undefined) return undefined;
+  return { refusal: `nothing was sent: ${why}`, type: FAILURE_TYPES.stateConflict };
+}
+
+/** Why a command lacks that second yes, if it does: a chargeback may become known while it is being sent. */
+export function whyDisputed(flow: FlowState, { name, request }: MoneyCommand): string | undefined {
   if (name !== 'refund' || request.confirmDisputed === true) return undefined;
   const known = sayDisputed(flow);
   if (known === undefined) return undefined;
-  const refusal =
-    `nothing was sent: the payment ${known}, and the card holder may get its money ` +
-    'twice; to refund it all the same give confirmDisputed, who and why, under a new commandId';
-  return { refusal, type: FAILURE_TYPES.stateConflict };
+  return (
+    `the payment ${known}, and the card holder may get its money twice; ` +
+    'to refund it all the same give confirmDisputed, who and why, under a new commandId'
+  );
 }
 
 /** A dispute that was seen and not looked into yet counts for as long as reads need not show it. */

@@ -40,6 +40,7 @@ export interface MoneyOperation {
   tryLocally?: boolean;
   lostTaskMayHaveSent?: boolean;
   unwanted?: () => boolean;
+  whyUnwanted?: () => string | undefined;
   /** Others act on the payment as well, and nothing was listed before the first POST. */
   besideOthers?: true;
   post(activities: PostActivities, call: CreateTransactionCall): Promise<TransactionRecord>;
@@ -66,6 +67,7 @@ export function moneyStep(flow: FlowState, operation: MoneyOperation): MoneyStep
     tryLocally: operation.tryLocally ?? false,
     lostTaskMayHaveSent: operation.lostTaskMayHaveSent ?? false,
     ...(operation.unwanted !== undefined && { unwanted: operation.unwanted }),
+    ...(operation.whyUnwanted !== undefined && { whyUnwanted: operation.whyUnwanted }),
     ...(operation.besideOthers === true && { mayBeOfOthers: isNameless }),
     post: (activities, call) =>
       operation.post(activities, {

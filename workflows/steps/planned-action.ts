@@ -10,6 +10,7 @@ import { ignore } from '../kit/run.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
 import { othersOf, ownIds, type ReadFacts, reconciliationIdOf, type Creator } from './earlier-actions.js';
+import { whyDisputed } from './follow-dispute.js';
 import type { MoneyOperation } from './money-step.js';
 
 /** How a command is sent. Made once: what the service lists later may include what the command itself sent. */
@@ -43,7 +44,8 @@ export function planOf(flow: FlowState, { name, request }: MoneyCommand, checked
   return { sequence, own, noted, sum, told: toldAgainst(flow, name) };
 }
 
-export function operationOf(flow: FlowState, { name, request }: MoneyCommand, plan: Plan): MoneyOperation {
+export function operationOf(flow: FlowState, command: MoneyCommand, plan: Plan): MoneyOperation {
+  const { name, request } = command;
   const { sequence, own, noted, sum, told } = plan;
   const reconciliationId = reconciliationIdOf(name, request, sequence);
   const common = {
@@ -53,8 +55,11 @@ export function operationOf(flow: FlowState, { name, request }: MoneyCommand, pl
     knownTransactionIds: own,
     notedTransactionIds: noted,
     postUntil: postUntil(flow.stepStartedAt, false),
-    // What is left to move was counted without it.
-    unwanted: () => toldAgainst(flow, name).some((transactionId) => !told.includes(transactionId)),
+    // What is left to move was counted without it, or the payment was no disputed one when the command was checked.
+    unwanted: () =>
+      toldAgainst(flow, name).some((transactionId) => !told.includes(transactionId)) ||
+      whyDisputed(flow, command) !== undefined,
+    whyUnwanted: () => whyDisputed(flow, command),
   };
   switch (name) {
     case 'void':

@@ -194,6 +194,8 @@ export interface Step<Answer> {
    * reads show its outcome.
    */
   unwanted?: () => boolean;
+  /** For who is told that nothing more of it was sent, if there is more to say. */
+  whyUnwanted?: () => string | undefined;
   /** One try, whose failure changes nothing: for a repost of an operation that already has an answer. */
   once?: boolean;
   post(activities: PostActivities, call: KeyedCall): Promise<Answer>;

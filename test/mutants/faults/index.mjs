@@ -4,6 +4,7 @@ import { BILLED_THROUGH_FAULTS } from './billed-through.mjs';
 import { BILLING_FAULTS } from './billing.mjs';
 import { BILLING_FLOW_FAULTS } from './billing-flow.mjs';
 import { HOLD_END_FAULTS } from './ends-of-holds.mjs';
+import { EVENT_PATH_FAULTS } from './event-paths.mjs';
 import { KEY_FAULTS } from './starts-and-keys.mjs';
 import { COMMAND_ANSWER_FAULTS } from './answers-to-commands.mjs';
 import { DETAIL_FAULTS } from './flow-details.mjs';
@@ -59,4 +60,5 @@ export const FAULTS = [
   ...LATE_BILL_FAULTS,
   ...SECOND_READING_FAULTS,
   ...COMMAND_ANSWER_FAULTS,
+  ...EVENT_PATH_FAULTS,
 ];

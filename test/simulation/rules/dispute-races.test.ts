@@ -36,6 +36,25 @@ test('a refund that has waited for approval is not sent once a dispute was seen,
   }
 });
 
+test('a refund that the service does not take yet is not sent any more once a dispute was seen', async () => {
+  await newDay();
+  for (const seenBy of ['statement', 'event'] as const) {
+    const { actions, paymentId, moved } = await charged();
+    const fault = await time.sandbox.addFault(answers(503, 'POST', `/payments/${paymentId}/refunds`));
+    const { answer } = await actions.command('refund', { commandId: 'later', amount: 3_000 });
+    await pass(10 * MINUTE);
+    await tellOfDispute(time.client, inputOf(paymentId), seenBy);
+    await pass(MINUTE);
+    await time.sandbox.removeFault(fault.id);
+    await pass(2 * HOUR);
+    expect(await moved()).toEqual(['charge Succeed 12000 USD']);
+    expect(await answer).toMatchObject({
+      status: 'notExecuted',
+      reason: expect.stringContaining('give confirmDisputed, who and why, under a new commandId'),
+    });
+  }
+});
+
 test('a subscription is told of a dispute once it can be read whose payment it is', async () => {
   const weekly = await beginWeekly(time, { periods: 3 });
   await weekly.reach(1);
