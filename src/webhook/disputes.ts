@@ -1,18 +1,21 @@
 import type { EventSink } from '../contract/engine-port.js';
 import type { TransactionEvent } from '../contract/messages.js';
 import { referenceOfWorkflowId } from '../contract/names.js';
+import type { PaymentOwner } from '../domain/event-routes.js';
 import type { FindOwner } from './route.js';
 
 /**
  * Has the flow of the payment's commands look into a chargeback, whether or not the flow that made the payment has
- * ended, or is still kept.
- * Rejects when Temporal or the service did not answer: the event is sent again.
+ * ended, or is still kept. A service that is away for as long as it sends the event again must not lose it: where it does
+ * not say whose payment it is, Temporal is asked.
+ * Rejects when neither has said: the event is sent again.
  */
 export async function passOnDispute(sink: EventSink, findOwner: FindOwner, event: TransactionEvent): Promise<void> {
   const { businessUnit, paymentId, currency, hash } = event;
-  const owner = await findOwner(event, true);
-  if (owner === undefined) throw new Error('the service has no such payment');
+  const asked = await askService(findOwner, event);
+  const owner = 'owner' in asked ? asked.owner : 'foreign';
   const madeBy = owner === 'foreign' ? await sink.flowOfPayment(paymentId) : owner.workflowId;
+  if (madeBy === undefined && 'failure' in asked) throw asked.failure;
   const paymentReference = madeBy === undefined ? undefined : referenceOfWorkflowId(madeBy);
   await sink.disputed({
     paymentId,
@@ -22,4 +25,16 @@ export async function passOnDispute(sink: EventSink, findOwner: FindOwner, event
     ...(paymentReference !== undefined && { paymentReference }),
     hash,
   });
+}
+
+async function askService(
+  findOwner: FindOwner,
+  event: TransactionEvent,
+): Promise<{ owner: PaymentOwner } | { failure: Error }> {
+  try {
+    const owner = await findOwner(event, true);
+    return owner === undefined ? { failure: new Error('the service has no such payment') } : { owner };
+  } catch (cause) {
+    return { failure: new Error('the service has not said whose payment it is', { cause }) };
+  }
 }

@@ -64,6 +64,16 @@ test('while the service does not say whose payment it is, or Temporal does not t
   expect(await send({ is_chargedback: true })).toBe(503);
 });
 
+test.each([() => Promise.reject(new Error('away')), () => Promise.resolve(undefined)])(
+  'while the service does not say whose payment it is, the flow that Temporal names for it counts',
+  async (details) => {
+    harness.setDetails(details);
+    harness.sink.flowOfPayment = () => Promise.resolve(OURS.holdfast_workflow_id);
+    expect(await send({ is_chargedback: true })).toBe(200);
+    expect(harness.sink.disputes).toMatchObject([{ madeBy: 'payment-order-1001', paymentReference: 'order-1001' }]);
+  },
+);
+
 test('the flow of a transaction hears of it at once, though the service does not say whose payment it is', async () => {
   harness.setDetails(() => Promise.reject(new Error('away')));
   const data = { ...chargeBody().data, is_chargedback: true };

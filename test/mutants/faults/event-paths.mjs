@@ -18,4 +18,13 @@ export const EVENT_PATH_FAULTS = [
     to: "flow.waitingFor === 'approval' || flow.kind === 'credit')",
     tests: ['test/simulation/rules/dispute-races.test.ts'],
   },
+  {
+    name: 'chargeback-lost-while-the-service-is-away',
+    rule: 'webhooks',
+    promise: 'A chargeback is passed on though the service does not say whose payment it is, if Temporal does.',
+    file: 'src/webhook/disputes.ts',
+    from: "const owner = 'owner' in asked ? asked.owner : 'foreign';",
+    to: "if ('failure' in asked) throw asked.failure;\n  const { owner } = asked;",
+    tests: ['test/webhook/disputes.test.ts'],
+  },
 ];
