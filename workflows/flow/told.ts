@@ -50,19 +50,21 @@ export function noteShownHeld(flow: FlowState, before: readonly string[]): void 
 }
 
 /**
- * Tells a person of a second hold, or a charge, on the payment that is held: nobody else would capture, void or refund it, and
- * once the flow has ended such an event is parked.
+ * Tells a person of what no hold does to its own payment: a second hold, or a charge, would be captured, voided or refunded by nobody
+ * else, and what a refund or credit has given back the merchant would book as captured. Once the flow has ended such an event is parked.
  */
 export function noteBesideHold(flow: FlowState, event: TransactionEvent): void {
   const { trusted, status, transactionId } = event;
-  const resource = resourceOf(event.eventType);
+  const resource = resourceOf(event.eventType) ?? '';
   if (flow.held === undefined || !isOfPayment(flow, event) || !trusted || status !== 'Succeed') return;
-  if (resource !== 'authorization' && resource !== 'charge') return;
+  if (!BESIDE_A_HOLD.has(resource)) return;
   const { transactionId: own } = flow.hold?.authorized ?? {};
   if (own === undefined || transactionId === undefined || transactionId === own) return;
   addLasting(flow, `an event calls ${resource} ${transactionId} Succeed, beside authorization ${own} of this flow`);
   showLasting(flow);
 }
+
+const BESIDE_A_HOLD: ReadonlySet<string> = new Set(['authorization', 'charge', 'refund', 'credit']);
 
 /**
  * Remembers that a signed event contradicts the answer to a command of an ended payment, whichever flow took it: its sum may have moved, and counts

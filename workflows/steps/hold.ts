@@ -237,13 +237,13 @@ function refusedAsOver(hold: Hold, command: QueuedCommand): boolean {
   return isOver;
 }
 
-/** Only a foreign change of the payment matters here: a capture or void that is not ours. */
+/** Only a foreign change of the payment matters here: a capture or void that is not ours, or a refund of what such a capture took. */
 async function handle(flow: FlowState, hold: Hold, message: Message): Promise<HoldOutcome | undefined> {
   if (message.kind === 'settle') return await decideHold(flow, hold, message.command);
   if (message.kind === 'event') {
     const { event } = message;
     const resource = resourceOf(event.eventType) ?? '';
-    const isOther = !isOfPayment(flow, event) || !['capture', 'void', 'payment'].includes(resource);
+    const isOther = !isOfPayment(flow, event) || !['capture', 'void', 'refund', 'payment'].includes(resource);
     const known = [...hold.captures, ...hold.voids].filter((id) => id !== hold.unconfirmedCapture);
     const isEnded = event.transactionId !== undefined && known.includes(event.transactionId);
     // None of them has succeeded, as far as this flow knows: that would have ended the hold.

@@ -86,8 +86,8 @@ export const SECOND_READING_FAULTS = [
     rule: 'settling',
     promise: 'A signed event of another authorization or charge on the payment of an open hold calls a person.',
     file: 'workflows/flow/told.ts',
-    from: "if (resource !== 'authorization' && resource !== 'charge') return;",
-    to: "if (resource !== 'neither') return;",
+    from: "new Set(['authorization', 'charge', ",
+    to: "new Set(['neither', ",
     tests: ['test/simulation/rules/late-news-of-holds.test.ts'],
   },
   {

@@ -178,6 +178,53 @@ describe('captured money is not voided', () => {
   });
 });
 
+describe('a refund by others of what others have captured', () => {
+  const refund = { eventType: 'payment.refund.create', transactionId: 'given-back', status: 'Succeed' } as const;
+  const called = {
+    needsOperator: true,
+    operatorReason: expect.stringContaining('refund given-back Succeed, beside authorization'),
+  };
+
+  test('calls a person at once, also once the hold is known to be captured', async () => {
+    const hold = await beginHeld(time);
+    await hold.event(refund);
+    await time.passUntil((await time.now()) + 60_000);
+    expect(await hold.status()).toMatchObject({ status: 'authorized', ...called });
+    const transactionId = await captureElsewhere(hold, 6_000);
+    await hold.event({ eventType: 'payment.capture.create', transactionId, status: 'Succeed' });
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', transactionId });
+    expect(await hold.status()).toMatchObject(called);
+  });
+
+  test('makes the hold be read: the event of the capture may be lost', async () => {
+    const hold = await beginHeld(time);
+    const transactionId = await captureElsewhere(hold, 6_000);
+    await hold.event(refund);
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000, transactionId });
+    expect(await hold.status()).toMatchObject(called);
+    expect(await time.now()).toBeLessThan(hold.startedAt + HOUR);
+  });
+
+  test('counts while a capture of ours is under way, which takes no event of it', async () => {
+    const hold = await beginHeld(time);
+    const { paymentId } = await hold.status();
+    const path = `/payments/${paymentId}/captures`;
+    await time.sandbox.addFault({ action: 'delay', delay_ms: 8_000, method: 'POST', path, times: 1 });
+    const { answer } = await hold.command('capture', { commandId: 'one' });
+    await hold.event(refund);
+    await time.passUntil((await time.now()) + 60_000);
+    expect(await answer).toMatchObject({ status: 'succeeded' });
+    expect(await hold.status()).toMatchObject({ status: 'captured', ...called });
+  });
+
+  test('says nothing if nobody has signed it', async () => {
+    const hold = await beginHeld(time);
+    await hold.event({ ...refund, trusted: false });
+    await time.passUntil((await time.now()) + 60_000);
+    expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: false });
+  });
+});
+
 test('a capture by others that is listed late ends the hold whenever it is looked at', async () => {
   await profile({ list_lag_ms: 30_000 });
   const hold = await beginHeld(time);
