@@ -32,7 +32,7 @@ import { registerDisputes } from './disputes.js';
 import { explain } from './explain.js';
 import { flowStatus, presentOutcome } from './outcomes.js';
 import { keepUnplaced, putIn } from './inbox.js';
-import { noteBesideHold, noteCaptured, noteTold } from './told.js';
+import { noteBesideHold, noteBesidePayment, noteCaptured, noteTold } from './told.js';
 import type { PaymentStatus } from '../../src/contract/statuses.js';
 import type { FlowState, SettleCommand } from './state.js';
 import { askedOf, forgetOldCommands, inPlace, refuseWhenEnded, refuseWhenFull } from './refuse.js';
@@ -109,6 +109,7 @@ function takeEvent(flow: FlowState, event: TransactionEvent): void {
   else {
     keepUnplaced(flow, event);
     noteBesideHold(flow, event);
+    noteBesidePayment(flow, event);
     // Before the event itself, which whatever is under way ignores.
     if (noteCaptured(flow, event) || noteTold(flow, event)) flow.inbox.push({ kind: 'retryNow' });
     putIn(flow, { kind: 'event', event });

@@ -5,6 +5,7 @@ import { resourceOf } from '../../src/domain/settling.js';
 import { markTold } from '../../src/domain/told-otherwise.js';
 import { showLasting } from './explain.js';
 import { addLasting } from './new-state.js';
+import { MADE_FOR } from './outcomes.js';
 import type { FlowState } from './state.js';
 
 /** No real payment has more captures. */
@@ -65,6 +66,38 @@ export function noteBesideHold(flow: FlowState, event: TransactionEvent): void {
 }
 
 const BESIDE_A_HOLD: ReadonlySet<string> = new Set(['authorization', 'charge', 'refund', 'credit']);
+
+/**
+ * Notes that a signed event shows money on another payment under the flow's own reference: something has charged twice, and no
+ * operation of this flow takes that event. `lasting` says it.
+ * @returns whether the event is such a one
+ */
+export function addBesidePayment(flow: FlowState, event: TransactionEvent): boolean {
+  if (!isBesidePayment(flow, event)) return false;
+  const { eventType, transactionId = '', paymentId } = event;
+  const what = `${resourceOf(eventType) ?? ''} ${transactionId} of payment ${paymentId}`;
+  addLasting(flow, `an event calls ${what} Succeed, under this reference, beside payment ${flow.paymentId ?? ''}`);
+  return true;
+}
+
+/** Tells a person of it while the flow is open. What a person is asked already stays: the end shows this as well. */
+export function noteBesidePayment(flow: FlowState, event: TransactionEvent): void {
+  const { lasting, needsOperator } = flow;
+  if (addBesidePayment(flow, event) && (needsOperator === undefined || needsOperator === lasting)) showLasting(flow);
+}
+
+/** Only what a flow itself makes carries its reference for sure: a capture or refund may be given that of another order. */
+export function isBesidePayment(flow: FlowState, event: TransactionEvent): boolean {
+  const { type, businessUnit, paymentId, reference, hold } = flow;
+  const { trusted, status, reconciliationId } = event;
+  // A hold that is authorized again moves to another payment, and the authorization before may be told of late.
+  const hasMoved = hold !== undefined && (hold.number > 1 || hold.authorized.paymentId !== paymentId);
+  if (paymentId === undefined || event.paymentId === paymentId || hasMoved || type === WORKFLOW_TYPES.analyseRisk)
+    return false;
+  const isOwn = event.businessUnit === businessUnit && reconciliationId === reference;
+  const resource = resourceOf(event.eventType);
+  return isOwn && trusted && status === 'Succeed' && MADE_FOR.some((kind) => kind === resource);
+}
 
 /**
  * Remembers that a signed event contradicts the answer to a command of an ended payment, whichever flow took it: its sum may have moved, and counts

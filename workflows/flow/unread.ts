@@ -3,6 +3,7 @@ import { classifyLateEvent } from '../../src/domain/event-routes.js';
 import { resourceOf } from '../../src/domain/settling.js';
 import { addLasting } from './new-state.js';
 import type { FlowState } from './state.js';
+import { addBesidePayment, isBesidePayment } from './told.js';
 
 /** What takes or gives money. */
 const MOVING = ['charge', 'credit', 'capture', 'refund'];
@@ -21,6 +22,7 @@ function movesMoney({ eventType }: TransactionEvent, { status }: FinalOutcome): 
  */
 export function compareUnread(flow: FlowState, outcome: FinalOutcome): void {
   for (const event of unreadOf(flow)) {
+    if (addBesidePayment(flow, event)) continue;
     const { transactionId, status, category } = event;
     // An older failure that was not final, or does not say why, refutes nothing.
     if (status === 'Failed' && (category === undefined || category === 'provider_network_error')) continue;
@@ -51,6 +53,7 @@ function names(outcome: FinalOutcome, transactionId: string): boolean {
 /** The same for a flow that was refused, and so says that it moved no money. */
 export function compareWithRefusal(flow: FlowState): void {
   for (const event of unreadOf(flow)) {
+    if (addBesidePayment(flow, event)) continue;
     const { transactionId, status } = event;
     if (status === 'Failed' || resourceOf(event.eventType) === 'risk-analysis') continue;
     if (classifyLateEvent(event, { status: flow.status }) === 'agrees') continue;
@@ -61,11 +64,14 @@ export function compareWithRefusal(flow: FlowState): void {
   }
 }
 
-/** Signed events of the flow's payment, or of any payment of its business unit if it has made none. */
-function unreadOf({ businessUnit, paymentId, inbox, hints = [] }: FlowState): TransactionEvent[] {
+/** Signed events of the flow's payment, of another one under its reference, or of any payment of its business unit if it has made none. */
+function unreadOf(flow: FlowState): TransactionEvent[] {
+  const { businessUnit, paymentId, inbox, hints = [] } = flow;
   const come = inbox.flatMap((message) => (message.kind === 'event' && message.event.trusted ? [message.event] : []));
   const named = hints.filter(({ status }) => status === 'Succeed');
   return [...named, ...come].filter(
-    (event) => event.businessUnit === businessUnit && (paymentId ?? event.paymentId) === event.paymentId,
+    (event) =>
+      isBesidePayment(flow, event) ||
+      (event.businessUnit === businessUnit && (paymentId ?? event.paymentId) === event.paymentId),
   );
 }

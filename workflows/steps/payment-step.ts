@@ -10,6 +10,7 @@ import { postUntil } from '../../src/domain/schedules.js';
 import { nextMessageEver } from '../flow/inbox.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
+import { addBesidePayment } from '../flow/told.js';
 import { decidesAfterReset } from '../kit/start-guard.js';
 import { type FlowState, noteDeclines, noteRequestId, type StepKind } from '../flow/state.js';
 import { noteWanted } from '../kit/outbox.js';
@@ -121,6 +122,7 @@ async function sendPayment(
     return await untilOperator(flow, wrongPayment(flow, payment), notes);
   }
   // A signed event shows a charge under our reference on another payment: a second charge could be a double charge.
+  flow.revealed ??= revealedMeanwhile(flow, payment);
   if (flow.revealed !== undefined && flow.revealed.paymentId !== payment.paymentId)
     return readOnlyPayment(flow, flow.revealed);
   if (payment.ofEarlierFlow === true) return { payment, readOnlyReason: OF_EARLIER_FLOW };
@@ -177,6 +179,12 @@ async function notCreated(
         'for another payment of this reference before you settle it'
       : 'it may have been charged in a task that was lost, and its payment is not known';
   return await untilOperator(flow, why, notes);
+}
+
+/** The creation was tried inside of the first task, where nothing takes the events that come meanwhile. */
+function revealedMeanwhile(flow: FlowState, { paymentId }: PaymentRecord): TransactionEvent | undefined {
+  const events = flow.inbox.flatMap((message) => (message.kind === 'event' ? [message.event] : []));
+  return events.find((event) => event.paymentId !== paymentId && revealsPayment(flow, event));
 }
 
 function wrongPayment(flow: FlowState, payment: PaymentRecord): string {
@@ -246,4 +254,6 @@ export function attachPayment(flow: FlowState, { paymentId }: PaymentRecord): vo
   if (flow.paymentId !== paymentId) Object.assign(flow, { hintedTransactionId: undefined, toldSinceRead: undefined });
   flow.paymentId = paymentId;
   if (flow.revealed?.paymentId === paymentId) flow.hintedTransactionId = flow.revealed.transactionId;
+  // Whatever is under way takes no event of another payment.
+  for (const message of flow.inbox) if (message.kind === 'event') addBesidePayment(flow, message.event);
 }

@@ -79,7 +79,7 @@ export const WINDOW_FAULTS = [
     file: 'workflows/steps/payment-step.ts',
     from: '  if (flow.revealed !== undefined && flow.revealed.paymentId !== payment.paymentId)\n    return readOnlyPayment(flow, flow.revealed);\n',
     to: '',
-    tests: ['test/simulation/rules/windows.test.ts'],
+    tests: ['test/simulation/rules/revealed-payments.test.ts'],
   },
   {
     name: 'server-retries-past-the-window',

@@ -255,14 +255,18 @@ test('a signed event of another authorization or charge on the payment that is h
 
 test('a late event of the authorization before says nothing of the one that replaces it', async () => {
   const hold = await beginHeld(time, { ...(await onFile()), onDeadline: 'void' });
-  const { transactionId = '' } = await hold.status();
+  const { transactionId = '', paymentId = '' } = await hold.status();
   const creating = time.hold('createPayment');
   await time.sandbox.addFault({ ...answers(503, 'POST', '*/authorizations'), reconciliation_id: hold.reference });
   const { answer } = await hold.command('reauthorize', { commandId: 'longer' });
   await creating.reached;
-  await hold.event({ eventType: 'payment.authorization.update', transactionId, status: 'Succeed', amount: 6_000 });
+  const event = { eventType: 'payment.authorization.update', status: 'Succeed', amount: 6_000 } as const;
+  const late = { ...event, transactionId, paymentId, reconciliationId: hold.reference };
+  await hold.event(late);
   await time.passUntil((await time.now()) + 1_000);
   creating.release();
+  await pass(MINUTE);
+  await hold.event(late);
   await time.passUntil((await time.now()) + 2 * DAY + MINUTE);
   expect(await answer).toMatchObject({ status: 'notExecuted' });
   expect(await hold.status()).toMatchObject({ status: 'notExecuted', needsOperator: false });

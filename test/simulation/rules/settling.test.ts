@@ -85,7 +85,7 @@ describe('a charge that pends', () => {
 
   test.each([
     ['of another kind', { eventType: 'payment.refund.update' }],
-    ['of another payment', { paymentId: '11111111-1111-4111-8111-111111111111' }],
+    ['of another payment', { paymentId: '11111111-1111-4111-8111-111111111111', reconciliationId: 'another' }],
     ['of another business unit', { businessUnit: 'another' }],
     ['whose signature does not cover it', { trusted: false }],
     ['without an amount', { amount: undefined }],

@@ -4,7 +4,6 @@ import { idempotencyKey } from '../../../src/contract/idempotency.js';
 import { paymentWorkflowId } from '../../../src/contract/names.js';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import type { Profile } from '../../../sandbox/records.js';
-import { signalEvent } from '../../time/checks.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { beginHeld, reviewedInput } from '../../support/virtual-flows.js';
@@ -203,46 +202,6 @@ test('a payment that its repeated creation has updated is charged over what was 
   const flow = await beginFlow(time, 'charge', input);
   expect(await flow.outcome()).toMatchObject({ status: 'succeeded', paymentId, amount: 6_000, currency: 'USD' });
   expect(await movements(time, input.reference)).toEqual(['charge Succeed 6000 USD']);
-});
-
-test('a charge that an event shows on another payment under its reference is not made a second time', async () => {
-  const { reference, paymentMethod: _used, ...input } = await time.input();
-  const { paymentMethod } = await time.input();
-  const down = await time.sandbox.addFault({ ...answers(503, 'POST', '/payments'), reconciliation_id: reference });
-  const charge = await time.start({ ...input, reference, paymentMethod });
-  await time.passUntil(charge.startedAt + MINUTE);
-  // Made by a task that was lost.
-  const other = (await time.provider.createPayment({ amount: 1095, currency: 'USD' }, { idempotencyKey: randomUUID() }))
-    .data.id;
-  const key = idempotencyKey(charge.workflowId, 'createCharge', 1);
-  const sent = { paymentMethod: _used, reconciliationId: reference, additionalDetails: { holdfast_key: key } };
-  const { data } = await time.provider.createCharge(other, sent, { idempotencyKey: key });
-  await signalEvent(time, charge, { paymentId: other, transactionId: data.id });
-  await time.sandbox.removeFault(down.id);
-
-  expect(await charge.outcome()).toMatchObject({ status: 'succeeded', paymentId: other, transactionId: data.id });
-  expect(time.requests.chargePosts(reference)).toEqual([]);
-  expect(await movements(time, reference)).toEqual(['charge Succeed 1095 USD']);
-});
-
-test.each([
-  ['that nothing vouches for', { trusted: false }],
-  ['of another reference', { reconciliationId: 'another' }],
-  ['of another kind', { eventType: 'payment.refund.update' }],
-  ['of another business unit', { businessUnit: 'another' }],
-])('a charge is made although an event %s shows one on another payment', async (_what, change) => {
-  const input = await time.input();
-  const down = await time.sandbox.addFault({
-    ...answers(503, 'POST', '/payments'),
-    reconciliation_id: input.reference,
-  });
-  const charge = await time.start(input);
-  await time.passUntil(charge.startedAt + MINUTE);
-  await signalEvent(time, charge, { paymentId: randomUUID(), transactionId: randomUUID(), ...change });
-  await time.sandbox.removeFault(down.id);
-  await time.passUntil(charge.startedAt + HOUR);
-  expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
-  expect(await charge.outcome()).toMatchObject({ status: 'succeeded' });
 });
 
 test('a charge whose first reply is lost was tried once inside its task, and goes on under the same key', async () => {

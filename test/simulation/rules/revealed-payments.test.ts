@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { startAttributes, startMemo } from '../../../src/client/start-options.js';
+import { idempotencyKey } from '../../../src/contract/idempotency.js';
+import { PAYMENTS_TASK_QUEUE, SIGNAL_NAMES } from '../../../src/contract/names.js';
+import { movements } from '../../support/payments.js';
+import { SPECS } from '../../support/virtual-flows.js';
+import { signalEvent } from '../../time/checks.js';
+import { answers, HOUR, MINUTE, sharedTime } from './context.js';
+
+const time = sharedTime();
+
+/** A charge over 10.95 USD that a task which was lost has made, on a payment that its flow does not know. */
+async function lostCharge() {
+  const { reference, paymentMethod: used, ...input } = await time.input();
+  const { paymentMethod } = await time.input();
+  const spec = SPECS.charge({ ...input, reference, paymentMethod });
+  const made = await time.provider.createPayment({ amount: 1095, currency: 'USD' }, { idempotencyKey: randomUUID() });
+  const paymentId = made.data.id;
+  const key = idempotencyKey(spec.workflowId, 'createCharge', 1);
+  const sent = { paymentMethod: used, reconciliationId: reference, additionalDetails: { holdfast_key: key } };
+  const { data } = await time.provider.createCharge(paymentId, sent, { idempotencyKey: key });
+  return { input: { ...input, reference, paymentMethod }, reference, spec, paymentId, transactionId: data.id };
+}
+
+test('a charge that an event shows on another payment under its reference is not made a second time', async () => {
+  const { input, reference, paymentId, transactionId } = await lostCharge();
+  const down = await time.sandbox.addFault({ ...answers(503, 'POST', '/payments'), reconciliation_id: reference });
+  const charge = await time.start(input);
+  await time.passUntil(charge.startedAt + MINUTE);
+  await signalEvent(time, charge, { paymentId, transactionId });
+  await time.sandbox.removeFault(down.id);
+
+  expect(await charge.outcome()).toMatchObject({ status: 'succeeded', paymentId, transactionId });
+  expect(time.requests.chargePosts(reference)).toEqual([]);
+  expect(await movements(time, reference)).toEqual(['charge Succeed 1095 USD']);
+});
+
+test('nor if that event came before the first task, which makes a payment of its own', async () => {
+  const { reference, spec, paymentId, transactionId } = await lostCharge();
+  const of = { paymentId, transactionId, reconciliationId: reference, businessUnit: 'default' };
+  const said = { hash: 'one', eventType: 'payment.charge.update', created: '', status: 'Succeed', trusted: true };
+  const handle = await time.client.workflow.signalWithStart(spec.type, {
+    taskQueue: PAYMENTS_TASK_QUEUE,
+    workflowId: spec.workflowId,
+    args: [spec.input],
+    memo: startMemo(spec.fingerprint),
+    typedSearchAttributes: startAttributes(spec.subject),
+    signal: SIGNAL_NAMES.transactionEvent,
+    signalArgs: [{ ...said, ...of }],
+  });
+  expect(await handle.result()).toMatchObject({ status: 'succeeded', paymentId, transactionId });
+  expect(await movements(time, reference)).toEqual(['charge Succeed 1095 USD']);
+});
+
+test.each([
+  ['that nothing vouches for', { trusted: false }],
+  ['of another reference', { reconciliationId: 'another' }],
+  ['of another kind', { eventType: 'payment.refund.update' }],
+  ['of another business unit', { businessUnit: 'another' }],
+])('a charge is made although an event %s shows one on another payment', async (_what, change) => {
+  const input = await time.input();
+  const down = await time.sandbox.addFault({
+    ...answers(503, 'POST', '/payments'),
+    reconciliation_id: input.reference,
+  });
+  const charge = await time.start(input);
+  await time.passUntil(charge.startedAt + MINUTE);
+  await signalEvent(time, charge, { paymentId: randomUUID(), transactionId: randomUUID(), ...change });
+  await time.sandbox.removeFault(down.id);
+  await time.passUntil(charge.startedAt + HOUR);
+  expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
+  expect(await charge.outcome()).toMatchObject({ status: 'succeeded' });
+});
