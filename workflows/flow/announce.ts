@@ -66,10 +66,14 @@ function about({ type, reference, amount, currency, paymentId, transactionId }: 
   };
 }
 
-/** A later run of a used reference says nothing of the money that the first one may have moved. */
+/**
+ * A later run of a used reference says nothing of the money that the first one may have moved, nor does one that a signed event
+ * contradicts: a person is called instead.
+ */
 function announceFailure(flow: FlowState, failure: Error): void {
   const type = failure instanceof ApplicationFailure ? failure.type : undefined;
   if (type === FAILURE_TYPES.referenceConflict || flow.type === WORKFLOW_TYPES.paymentActions) return;
+  if (flow.lasting !== undefined) return;
   tell(flow, 'payment.notExecuted', '', { ...about(flow), status: flow.status, reason: failure.message });
 }
 

@@ -66,10 +66,11 @@ export function compareWithRefusal(flow: FlowState): void {
 
 /** Signed events of the flow's payment, of another one under its reference, or of any payment of its business unit if it has made none. */
 function unreadOf(flow: FlowState): TransactionEvent[] {
-  const { businessUnit, paymentId, inbox, hints = [] } = flow;
+  const { businessUnit, paymentId, revealed, inbox, hints = [] } = flow;
   const come = inbox.flatMap((message) => (message.kind === 'event' && message.event.trusted ? [message.event] : []));
   const named = hints.filter(({ status }) => status === 'Succeed');
-  return [...named, ...come].filter(
+  const shown = revealed === undefined || revealed.status === 'Failed' ? [] : [revealed];
+  return [...shown, ...named, ...come].filter(
     (event) =>
       isBesidePayment(flow, event) ||
       (event.businessUnit === businessUnit && (paymentId ?? event.paymentId) === event.paymentId),

@@ -161,6 +161,9 @@ async function notCreated(
     noteLimits(flow, earlier);
     return { payment: earlier, readOnlyReason: FOUND_LATE };
   }
+  // A signed event has shown a charge on a payment that this run does not know: only reads of that one tell what has become of it.
+  flow.revealed ??= revealedMeanwhile(flow);
+  if (flow.paymentId === undefined && flow.revealed !== undefined) return readOnlyPayment(flow, flow.revealed);
   // Later payments are never tried locally, so no lost task has sent them; only what a restore has lost may have.
   const nothingLost = !(await (sequence > 1 ? wasRestored() : taskWasLost(flow)));
   if (!flow.moneyPostMayHaveLeft && !decidesAfterReset() && nothingLost) {
@@ -182,9 +185,11 @@ async function notCreated(
 }
 
 /** The creation was tried inside of the first task, where nothing takes the events that come meanwhile. */
-function revealedMeanwhile(flow: FlowState, { paymentId }: PaymentRecord): TransactionEvent | undefined {
+function revealedMeanwhile(flow: FlowState, created?: PaymentRecord): TransactionEvent | undefined {
+  // A hold that is authorized again has had a payment.
+  if (flow.paymentId !== undefined) return undefined;
   const events = flow.inbox.flatMap((message) => (message.kind === 'event' ? [message.event] : []));
-  return events.find((event) => event.paymentId !== paymentId && revealsPayment(flow, event));
+  return events.find((event) => event.paymentId !== created?.paymentId && revealsPayment(flow, event));
 }
 
 function wrongPayment(flow: FlowState, payment: PaymentRecord): string {

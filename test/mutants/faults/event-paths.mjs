@@ -54,4 +54,23 @@ export const EVENT_PATH_FAULTS = [
     to: '  if (payment.ofEarlierFlow === true) flow.revealed ??= revealedMeanwhile(flow, payment);\n',
     tests: ['test/simulation/rules/revealed-payments.test.ts'],
   },
+  {
+    name: 'revealed-payment-forgotten-at-the-end',
+    rule: 'money rule 5',
+    promise:
+      'A flow that a signed event has shown a charge does not say that nothing was sent, though it could create no payment.',
+    file: 'workflows/steps/payment-step.ts',
+    from: '  if (flow.paymentId === undefined && flow.revealed !== undefined) return readOnlyPayment(flow, flow.revealed);\n  // Later',
+    to: '  // Later',
+    tests: ['test/simulation/rules/revealed-payments.test.ts'],
+  },
+  {
+    name: 'refused-beside-a-revealed-charge-is-told',
+    rule: 'notifications',
+    promise: 'A refused flow that a signed event contradicts calls a person, and is not told as not executed.',
+    file: 'workflows/flow/unread.ts',
+    from: "const shown = revealed === undefined || revealed.status === 'Failed' ? [] : [revealed];",
+    to: "const shown = revealed === undefined || revealed.status !== 'Failed' ? [] : [revealed];",
+    tests: ['test/simulation/rules/revealed-payments.test.ts'],
+  },
 ];

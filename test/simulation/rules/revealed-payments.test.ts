@@ -1,14 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { startAttributes, startMemo } from '../../../src/client/start-options.js';
 import { idempotencyKey } from '../../../src/contract/idempotency.js';
 import { PAYMENTS_TASK_QUEUE, SIGNAL_NAMES } from '../../../src/contract/names.js';
 import { movements } from '../../support/payments.js';
+import { tellingOf } from '../../support/telling.js';
 import { SPECS } from '../../support/virtual-flows.js';
 import { signalEvent } from '../../time/checks.js';
-import { answers, HOUR, MINUTE, sharedTime } from './context.js';
+import { answers, HOUR, MINUTE, SECOND, sharedTime } from './context.js';
+import { listenToAll, MERCHANT, type Told, takenOf } from './told.js';
 
-const time = sharedTime();
+const time = sharedTime({}, { telling: tellingOf([{ url: `${MERCHANT}/all` }]) });
+let told: Told[];
+beforeAll(() => {
+  told = listenToAll(time);
+});
 
 /** A charge over 10.95 USD that a task which was lost has made, on a payment that its flow does not know. */
 async function lostCharge() {
@@ -51,6 +57,34 @@ test('nor if that event came before the first task, which makes a payment of its
   });
   expect(await handle.result()).toMatchObject({ status: 'succeeded', paymentId, transactionId });
   expect(await movements(time, reference)).toEqual(['charge Succeed 1095 USD']);
+});
+
+test('it is what the flow ends with where no payment of its own could be created', async () => {
+  const { input, reference, paymentId, transactionId } = await lostCharge();
+  await time.sandbox.addFault({ ...answers(503, 'POST', '/payments'), reconciliation_id: reference });
+  const charge = await time.start(input);
+  await time.passUntil(charge.startedAt + MINUTE);
+  await signalEvent(time, charge, { paymentId, transactionId });
+  expect(await charge.outcome()).toMatchObject({ status: 'succeeded', paymentId, transactionId });
+  expect(await charge.status()).toMatchObject({ needsOperator: false });
+});
+
+test('a flow whose payment is refused calls a person because of it, and does not tell that nothing was executed', async () => {
+  const { input, reference, paymentId, transactionId } = await lostCharge();
+  await time.sandbox.addFault({ ...answers(400, 'POST', '/payments'), reconciliation_id: reference });
+  const creating = time.hold('createPayment');
+  const charge = await time.start(input, 'raw');
+  await creating.reached;
+  await signalEvent(time, charge, { paymentId, transactionId });
+  await time.passUntil((await time.now()) + SECOND);
+  creating.release();
+  await time.passUntil((await time.now()) + MINUTE);
+  expect(await charge.status()).toMatchObject({
+    status: 'refused',
+    needsOperator: true,
+    operatorReason: expect.stringContaining(`calls transaction ${transactionId} Succeed, and this run says`),
+  });
+  expect(takenOf(told, charge.workflowId)).toEqual(['payment.needsAttention']);
 });
 
 test.each([
