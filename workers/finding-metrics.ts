@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { Runtime } from '@temporalio/worker';
+import { OPEN } from '../src/client/is-open.js';
 import { WORKER_GAUGES } from '../src/contract/metrics.js';
 import { FINDING_KINDS, FINDING_PREFIX, RECONCILIATION_TYPES } from '../src/contract/reconcile.js';
 import type { Logger } from '../src/security/logging.js';
@@ -16,7 +17,7 @@ export function reportFindings(client: Client, logger: Logger): () => Promise<vo
     try {
       for (const kind of FINDING_KINDS) {
         const query =
-          `WorkflowType = "${RECONCILIATION_TYPES.finding}" AND ExecutionStatus = "Running" AND ` +
+          `WorkflowType = "${RECONCILIATION_TYPES.finding}" AND ${OPEN} AND ` +
           `WorkflowId STARTS_WITH "${FINDING_PREFIX}${kind}-"`;
         const { count } = await client.withDeadline(Date.now() + ASK_MS, () => client.workflow.count(query));
         open.set(count, { kind });

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
+import { OPEN } from '../client/is-open.js';
 import { sayMissing } from '../client/namespace.js';
 import { readDeployment, versionName, type Build, type WorkerDeployment } from '../client/worker-deployment.js';
 import { BILLING_TASK_QUEUE, DEPLOYMENT_NAME, type WorkflowType } from '../contract/names.js';
@@ -50,7 +51,7 @@ export function getsNewWork({ status, ramp }: Build): boolean {
 
 /** Open flows whose last task a build's worker has done. */
 const openOn = (deployment: string, buildId: string): string =>
-  `ExecutionStatus = "Running" AND TemporalWorkerDeploymentVersion = ${quoted(versionName(deployment, buildId))}`;
+  `${OPEN} AND TemporalWorkerDeploymentVersion = ${quoted(versionName(deployment, buildId))}`;
 
 /** Those that need a worker of that build: subscriptions, and their payments. */
 export function pinnedQuery(deployment: string, buildId: string): string {

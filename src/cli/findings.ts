@@ -12,7 +12,7 @@ import {
   RECONCILIATION_TYPES,
 } from '../contract/reconcile.js';
 import { quoted } from './visibility-query.js';
-import { isOpen } from '../client/is-open.js';
+import { isOpen, OPEN } from '../client/is-open.js';
 
 /** A finding as visibility stores it, which may lag by a second. Times are ISO 8601 UTC. */
 export interface ListedFinding extends Partial<Omit<Finding, 'kind' | 'subject'>> {
@@ -38,7 +38,7 @@ export async function listFindings(
   const ofKinds = kinds.map((kind) => `WorkflowId STARTS_WITH ${quoted(`${FINDING_PREFIX}${kind}-`)}`);
   const clauses = [
     FINDING,
-    ...(all ? [] : ['ExecutionStatus = "Running"']),
+    ...(all ? [] : [OPEN]),
     // Temporal's times are finer than the instants that we show.
     ...(until === undefined ? [] : [`StartTime < "${new Date(until.getTime() + 1).toISOString()}"`]),
     ...(ofKinds.length === 0 ? [] : [`(${ofKinds.join(' OR ')})`]),

@@ -8,7 +8,7 @@ import { CommandError, messageOf } from './errors.js';
 import { askFlow } from './find-flow.js';
 import type { NotificationRequest } from './notification-arguments.js';
 import { asJson, asLines, printable, table, time } from './table.js';
-import { isOpen } from '../client/is-open.js';
+import { isOpen, OPEN } from '../client/is-open.js';
 
 interface Output {
   print: (text: string) => void;
@@ -54,7 +54,7 @@ async function toldSince(client: Client, since: Date, { printError, waitMs = WAI
   const found = new Map<string, { at: Date; told: Told }>();
   let silent = false;
   const closed = `CloseTime >= "${since.toISOString()}"`;
-  const query = `WorkflowType = '${NOTIFICATIONS_WORKFLOW}' AND ExecutionStatus != "ContinuedAsNew" AND (ExecutionStatus = "Running" OR ${closed})`;
+  const query = `WorkflowType = '${NOTIFICATIONS_WORKFLOW}' AND ExecutionStatus != "ContinuedAsNew" AND (${OPEN} OR ${closed})`;
   for await (const flow of client.workflow.list({ query, pageSize: PAGE })) {
     const { workflowId, startTime, status } = flow;
     const said = await sentBy(client, flow, waitMs);

@@ -5,6 +5,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { OPEN } from '../client/is-open.js';
 import { loadPart } from '../config/optional-packages.js';
 import { BRAKES_WORKFLOW } from '../contract/brakes.js';
 import { BULK_WORKFLOW } from '../contract/bulk.js';
@@ -122,13 +123,13 @@ async function* historiesOf(
   { open, recent, pinned, limit }: Omit<ReplayRequest, 'command' | 'json'>,
   summary: Summary,
 ) {
-  const states = [...(open ? ['='] : []), ...(recent ? ['!='] : [])];
+  const states = [...(open ? [OPEN] : []), ...(recent ? [`NOT (${OPEN})`] : [])];
   for (const state of states) {
     for (const type of REPLAYED_TYPES) {
-      const query = `${OURS} AND WorkflowType = "${type}" AND ExecutionStatus ${state} "Running"`;
+      const query = `${OURS} AND WorkflowType = "${type}" AND ${state}`;
       let left = limit;
       for await (const info of client.workflow.list({ query, pageSize: Math.min(PAGE, limit) })) {
-        if (state === '=' && !pinned && isPinned(info)) {
+        if (state === OPEN && !pinned && isPinned(info)) {
           summary.pinned += 1;
           continue;
         }

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { BRAKES_WORKFLOW } from '../contract/brakes.js';
 import { NOTIFICATIONS_WORKFLOW, OUTGOING_WORKFLOW, WORKFLOW_TYPES } from '../contract/names.js';
-import { isOpen } from '../client/is-open.js';
+import { isOpen, OPEN } from '../client/is-open.js';
 
 /** Filters of `list`. Empty lists and false mean: any. */
 export interface ListOptions {
@@ -29,8 +29,7 @@ export function visibilityQuery(options: ListOptions, now: Date): string {
     NOT_LISTED.map((type) => `WorkflowType != '${type}'`).join(' AND '),
     'ExecutionStatus != "ContinuedAsNew"',
   ];
-  // Also one that is paused, a status that older servers refuse in a query.
-  if (options.open) clauses.push('CloseTime IS NULL');
+  if (options.open) clauses.push(OPEN);
   if (options.stuck) {
     clauses.push(
       `(NeedsOperator = true OR DueAt < "${now.toISOString()}" OR ExecutionStatus IN ("Terminated", "TimedOut"))`,

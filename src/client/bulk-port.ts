@@ -7,6 +7,7 @@ import { eventsOf } from './earlier-runs.js';
 import { decode } from './ended-flow.js';
 import { HoldfastError } from './errors.js';
 import { FlowCalls } from './flow-calls.js';
+import { OPEN } from './is-open.js';
 import { keyword } from './start-options.js';
 import { type SubscriptionCommands, subscriptionCommands } from './subscription-commands.js';
 
@@ -34,12 +35,11 @@ export function bulkQuery(
   begun: number,
   now?: number,
 ): string {
-  const open = 'ExecutionStatus = "Running"';
   const orContinued = (at: number): string =>
-    `(${open} OR (ExecutionStatus = "ContinuedAsNew" AND CloseTime > "${new Date(at - LISTS_LAG_MS).toISOString()}"))`;
+    `(${OPEN} OR (ExecutionStatus = "ContinuedAsNew" AND CloseTime > "${new Date(at - LISTS_LAG_MS).toISOString()}"))`;
   const clauses = [
     `WorkflowType = "${WORKFLOW_TYPES.subscription}"`,
-    now === undefined || action.do === 'moveOn' ? open : orContinued(now),
+    now === undefined || action.do === 'moveOn' ? OPEN : orContinued(now),
     `BusinessUnit = "${businessUnit}"`,
     ...(query === undefined ? [] : [`(${query})`]),
     // A run that began later has moved already.

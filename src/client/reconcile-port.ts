@@ -30,7 +30,7 @@ import { paymentOfHistory, requireDecoded, UndecodableError } from './ended-flow
 import { actionsSoFar, openRunOf } from './open-run.js';
 import { currencyOf, tellOfDispute } from './start-actions.js';
 import { keyword } from './start-options.js';
-import { isOpen } from './is-open.js';
+import { isOpen, OPEN } from './is-open.js';
 
 const PAGE = 1_000;
 /** Flows that are read at once. */
@@ -49,7 +49,7 @@ export function createReconcilePort(client: Client): ReconcilePort {
   return {
     flowsBetween(from, until) {
       const begun = `StartTime < "${iso(until)}"`;
-      return listed(client, `${OURS} AND ${begun} AND (ExecutionStatus = "Running" OR CloseTime >= "${iso(from)}")`);
+      return listed(client, `${OURS} AND ${begun} AND (${OPEN} OR CloseTime >= "${iso(from)}")`);
     },
     flowsOf: (swept) => flowsOf(client, swept),
     flowsById: (ids) => inParts(ids, async (id) => await flowById(client, id)),

@@ -19,6 +19,8 @@ export async function serveRun({ folder, temporalPath }) {
       executable: temporalPath,
       folder: home,
       namespaces: namespaces.first,
+      // Off as the server has it: a test shows what becomes of a paused flow.
+      adjust: (args) => [...args, '--dynamic-config-value', 'frontend.WorkflowPauseEnabled=true'],
     });
     closing.push(async () => {
       await namespaces.close();
