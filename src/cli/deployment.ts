@@ -2,7 +2,13 @@ import type { Client } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 import { OPEN } from '../client/is-open.js';
 import { sayMissing } from '../client/namespace.js';
-import { readDeployment, versionName, type Build, type WorkerDeployment } from '../client/worker-deployment.js';
+import {
+  deploymentNames,
+  readDeployment,
+  versionName,
+  type Build,
+  type WorkerDeployment,
+} from '../client/worker-deployment.js';
 import { BILLING_TASK_QUEUE, DEPLOYMENT_NAME, type WorkflowType } from '../contract/names.js';
 import type { Engine } from './engine.js';
 import { CommandError } from './errors.js';
@@ -17,11 +23,21 @@ export function deploymentNameOf(env: NodeJS.ProcessEnv): string {
   return env['TEMPORAL_DEPLOYMENT_NAME']?.trim() || DEPLOYMENT_NAME;
 }
 
-/** @throws CommandError if there is no such namespace */
+/**
+ * Undefined where the namespace has no deployment at all.
+ * @throws CommandError if there is no such namespace, or it has other deployments: the workers are versioned under another
+ * name then, as Temporal's Worker Controller does, and an operator who takes them for unversioned stops those that flows need
+ */
 export async function askForDeployment(engine: Engine, name: string): Promise<WorkerDeployment | undefined> {
   const { client, namespace, address } = engine;
   try {
-    return await client.withDeadline(Date.now() + ASK_MS, () => readDeployment(client, name));
+    return await client.withDeadline(Date.now() + ASK_MS, async () => {
+      const deployment = await readDeployment(client, name);
+      if (deployment !== undefined) return deployment;
+      const others = (await deploymentNames(client)).filter((other) => other !== name);
+      if (others.length > 0) throw new CommandError(sayOthers(engine, name, others));
+      return undefined;
+    });
   } catch (error) {
     if (error instanceof NamespaceNotFoundError) throw new CommandError(`At ${address} ${sayMissing(namespace)}`);
     throw error;
@@ -33,6 +49,13 @@ export function sayUnversioned({ namespace, address }: Engine, name: string): st
   return (
     `Namespace "${namespace}" at ${address} has no worker deployment "${printable(name)}": its workers are not versioned ` +
     '(HOLDFAST_BUILD_ID is not set, or the server has no versions), so a new worker takes over whatever the old ones leave.'
+  );
+}
+
+function sayOthers({ namespace, address }: Engine, name: string, others: readonly string[]): string {
+  return (
+    `Namespace "${namespace}" at ${address} has no worker deployment "${printable(name)}", but ` +
+    `${others.map((other) => `"${printable(other)}"`).join(', ')}: name the one of Holdfast's workers in TEMPORAL_DEPLOYMENT_NAME.`
   );
 }
 

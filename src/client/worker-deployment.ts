@@ -5,6 +5,8 @@ import { codeOf, GRPC } from './grpc-codes.js';
 
 /** Versions that a server takes of one deployment, unless its `matching.maxVersionsInDeployment` says otherwise. */
 export const MOST_VERSIONS = 100;
+/** Deployments that a server takes of one namespace, unless its `matching.maxDeployments` says otherwise. */
+const MOST_NAMED = 100;
 
 /** In the order of Temporal's enum `WorkerDeploymentVersionStatus`. */
 const STATUSES = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained', 'created'] as const;
@@ -71,6 +73,18 @@ export async function readDeployment(engine: Engine, deploymentName: string): Pr
 /** How many versions the deployment has; undefined as in {@link readDeployment}. */
 export async function countVersions(engine: Engine, deploymentName: string): Promise<number | undefined> {
   return (await deploymentInfo(engine, deploymentName))?.versionSummaries?.length;
+}
+
+/** Those of the namespace, as its lists have them by now; a server without deployments has none. */
+export async function deploymentNames({ workflowService, options }: Engine): Promise<string[]> {
+  try {
+    const { namespace } = options;
+    const { workerDeployments } = await workflowService.listWorkerDeployments({ namespace, pageSize: MOST_NAMED });
+    return (workerDeployments ?? []).map(({ name }) => name ?? '');
+  } catch (error) {
+    if (codeOf(error) === GRPC.unimplemented) return [];
+    throw error;
+  }
 }
 
 async function deploymentInfo({ workflowService, options }: Engine, deploymentName: string) {

@@ -25,10 +25,12 @@ interface Deployed {
   /** Builds with a worker on both queues. */
   polling: readonly string[];
   flows?: Flow[];
+  /** Names of all deployments. */
+  deployments?: readonly string[];
 }
 
 /** A server with one deployment, whose visibility knows what is asked here. */
-function engineWith({ builds, ramp = 10, polling, flows = [] }: Deployed) {
+function engineWith({ builds, ramp = 10, polling, flows = [], deployments = [] }: Deployed) {
   const calls: string[] = [];
   const seconds = Math.floor(Date.now() / 1_000);
   const matching = (query: string): Flow[] =>
@@ -60,6 +62,7 @@ function engineWith({ builds, ramp = 10, polling, flows = [] }: Deployed) {
           },
         };
       },
+      listWorkerDeployments: async () => ({ workerDeployments: deployments.map((name) => ({ name })) }),
       async describeTaskQueue() {
         return {
           pollers: polling.map((buildId) => ({
@@ -194,6 +197,16 @@ describe('deploy status', () => {
     await expect(status({ builds, polling: [] }, 'v0', { TEMPORAL_DEPLOYMENT_NAME: 'none' })).rejects.toThrow(
       'has no worker deployment "none": its workers are not versioned',
     );
+  });
+
+  test('of workers that are versioned under another name is an error that names it: nobody takes them for unversioned', async () => {
+    const deployments = ['payments/holdfast-worker-billing', 'payments/holdfast-worker-payments'];
+    const named = { TEMPORAL_DEPLOYMENT_NAME: 'none' };
+    for (const build of [undefined, 'v0'])
+      await expect(status({ builds, polling: [], deployments }, build, named)).rejects.toThrow(
+        'has no worker deployment "none", but "payments/holdfast-worker-billing", "payments/holdfast-worker-payments": ' +
+          "name the one of Holdfast's workers in TEMPORAL_DEPLOYMENT_NAME.",
+      );
   });
 
   test('of a namespace that is not there says so, and not that its workers are unversioned', async () => {
