@@ -254,7 +254,7 @@ function readers(faults: string[]) {
       return new Date(0);
     },
     wholeOf: (option: string, least: number, most: number) => (value: string) => {
-      const number = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
+      const number = /^\d{1,7}$/.test(value) ? Number(value) : Number.NaN;
       if (!(number >= least && number <= most)) {
         faults.push(`${option} ${JSON.stringify(value)}: use a number from ${least} to ${most}`);
       }

@@ -39,7 +39,7 @@ const EXPLAINED = new Set(['CommandError', 'KeyRingError', 'MissingPackageError'
 
 /**
  * Runs the operator's command. Resolves with the exit code: 0, 1 when the command fails, 2 for wrong arguments, 3 when
- * flows are open that a build's workers are still needed for.
+ * flows are open that a build's workers are still needed for, or that no replay has tried.
  */
 export async function runCommand(args: readonly string[], options: CommandOptions): Promise<number> {
   try {

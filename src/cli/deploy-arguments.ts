@@ -14,6 +14,8 @@ export interface Parsing {
 }
 
 const REPLAYED = 500;
+/** Above the open flows of any merchant: one history is in memory at a time. */
+const MOST_REPLAYED = 1_000_000;
 const RATE = 20;
 const WAIT_S = 30;
 
@@ -40,12 +42,12 @@ export function addDeployCommands(program: Command, { text, wholeOf, json, ask }
   program
     .command('replay')
     .description(
-      "replays the namespace's histories with this build's code, before it is made current; exit code 1 if any differs",
+      "replays the namespace's histories with this build's code, before it is made current; exit code 1 if any differs, 3 if --limit has left open ones out",
     )
     .option('--open', 'flows that have not ended (default: these and recent ones)')
     .option('--recent', 'flows that have ended, the latest first')
     .option('--pinned', 'also open ones that are pinned to a build, which go on with that one')
-    .option('--limit <number>', 'at most so many of each type', wholeOf('--limit', 1, 10_000), REPLAYED)
+    .option('--limit <number>', 'at most so many of each type', wholeOf('--limit', 1, MOST_REPLAYED), REPLAYED)
     .action(({ open, recent, pinned, limit }: { open?: true; recent?: true; pinned?: true; limit: number }) => {
       const both = open === undefined && recent === undefined;
       const which = { open: both || open === true, recent: both || recent === true };

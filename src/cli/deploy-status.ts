@@ -25,7 +25,7 @@ interface Output extends Pick<Surroundings, 'env'> {
   printError: (text: string) => void;
 }
 
-/** Exit code of a command that has done its work and found flows that still need the build. */
+/** Exit code of a command that has done its work, and open flows forbid the next step of a deploy. */
 export const STILL_OPEN = 3;
 
 interface BuildRow extends Build {

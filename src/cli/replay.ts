@@ -11,6 +11,7 @@ import { BRAKES_WORKFLOW } from '../contract/brakes.js';
 import { BULK_WORKFLOW } from '../contract/bulk.js';
 import { NOTIFICATIONS_WORKFLOW, OUTGOING_WORKFLOW, WORKFLOW_TYPES } from '../contract/names.js';
 import { RECONCILIATION_TYPES } from '../contract/reconcile.js';
+import { STILL_OPEN } from './deploy-status.js';
 import type { Engine } from './engine.js';
 import { asJson, asLines, printable } from './table.js';
 import { OURS } from './visibility-query.js';
@@ -39,7 +40,7 @@ interface Difference {
   difference: string;
 }
 
-interface Summary {
+export interface Summary {
   /** Histories replayed, by type of flow. */
   replayed: Record<string, number>;
   /** Open flows left out, because they are pinned to a build. */
@@ -47,7 +48,7 @@ interface Summary {
   /** Runs left out, because a reset made them: a replay takes them for the run that was reset. */
   reset: number;
   /** Types of flow of which there are more than the limit: the oldest ones were not replayed. */
-  leftOut: string[];
+  leftOut: { open: string[]; ended: string[] };
   differences: Difference[];
 }
 
@@ -69,7 +70,7 @@ const SHOWN = 400;
 /**
  * `holdfast replay`: replays the namespace's own histories with the workflows of this build. It is the gate before the
  * build is made current: every open flow that is not pinned goes on with it then. Changes nothing. Resolves with the
- * exit code: 1 if any history differs.
+ * exit code.
  */
 export async function replayNamespace(
   engine: Engine,
@@ -84,7 +85,7 @@ export async function replayNamespace(
     () => import('../../workers/replay-histories.js'),
   );
   const { client } = engine;
-  const summary: Summary = { replayed: {}, pinned: 0, reset: 0, leftOut: [], differences: [] };
+  const summary: Summary = { replayed: {}, pinned: 0, reset: 0, leftOut: { open: [], ended: [] }, differences: [] };
   const histories = historiesOf(client, request, summary);
   for await (const { workflowId, runId, difference } of replayHistories(histories, client.options.dataConverter)) {
     if (difference === undefined) continue;
@@ -94,7 +95,13 @@ export async function replayNamespace(
   }
   if (json) print(asJson(summary));
   else say(summary, engine, { print, printError });
-  return summary.differences.length === 0 ? 0 : 1;
+  return exitCodeOf(summary);
+}
+
+/** {@link STILL_OPEN}: nothing differs, and nobody has tried this code on every open flow. Of ended ones the latest are enough. */
+export function exitCodeOf({ differences, leftOut }: Pick<Summary, 'differences' | 'leftOut'>): number {
+  if (differences.length > 0) return 1;
+  return leftOut.open.length > 0 ? STILL_OPEN : 0;
 }
 
 function say(
@@ -112,29 +119,32 @@ function say(
     printError(
       `${reset} runs were made by a reset, and are not replayed: Temporal replays them as the run that was reset.\n`,
     );
-  if (leftOut.length > 0)
-    printError(`Of ${leftOut.join(', ')} there are more, and older ones, than --limit: they were not replayed.\n`);
+  for (const [state, types] of Object.entries(leftOut))
+    if (types.length > 0)
+      printError(
+        `Of ${state} ${types.join(', ')} there are more, and older ones, than --limit: they were not replayed.\n`,
+      );
   if (all + reset === 0) printError(`Namespace "${namespace}" has no such flow.\n`);
 }
 
 /** One after the other: the replay takes one at a time. What was deleted meanwhile is left out. */
-async function* historiesOf(
+export async function* historiesOf(
   client: Client,
   { open, recent, pinned, limit }: Omit<ReplayRequest, 'command' | 'json'>,
   summary: Summary,
 ) {
-  const states = [...(open ? [OPEN] : []), ...(recent ? [`NOT (${OPEN})`] : [])];
+  const states = [...(open ? ['open' as const] : []), ...(recent ? ['ended' as const] : [])];
   for (const state of states) {
     for (const type of REPLAYED_TYPES) {
-      const query = `${OURS} AND WorkflowType = "${type}" AND ${state}`;
+      const query = `${OURS} AND WorkflowType = "${type}" AND ${state === 'open' ? OPEN : `NOT (${OPEN})`}`;
       let left = limit;
       for await (const info of client.workflow.list({ query, pageSize: Math.min(PAGE, limit) })) {
-        if (state === OPEN && !pinned && isPinned(info)) {
+        if (state === 'open' && !pinned && isPinned(info)) {
           summary.pinned += 1;
           continue;
         }
         if (left === 0) {
-          if (!summary.leftOut.includes(type)) summary.leftOut.push(type);
+          summary.leftOut[state].push(type);
           break;
         }
         const history = await historyOf(client, info);

@@ -56,7 +56,11 @@ describe('the command line', () => {
     });
     const replay = { command: 'replay', json: false, open: true, recent: true, pinned: false, limit: 500 };
     expect(parseRequest(['replay'])).toEqual(replay);
-    expect(parseRequest(['replay', '--open', '--limit', '7'])).toEqual({ ...replay, recent: false, limit: 7 });
+    expect(parseRequest(['replay', '--open', '--limit', '1000000'])).toEqual({
+      ...replay,
+      recent: false,
+      limit: 1_000_000,
+    });
     expect(parseRequest(['replay', '--open', '--recent', '--pinned'])).toEqual({ ...replay, pinned: true });
   });
 
@@ -212,7 +216,7 @@ describe('the command line', () => {
     ],
     [['subscriptions', 'import'], ["missing required argument 'file'"]],
     [['deploy', 'status', 'v1'], ["too many arguments for 'status'. Expected 0 arguments but got 1."]],
-    [['replay', '--limit', '1e3'], ['--limit "1e3": use a number from 1 to 10000']],
+    [['replay', '--limit', '1e3'], ['--limit "1e3": use a number from 1 to 1000000']],
   ])('refuses %j with exit code 2 before it connects anywhere', async (args, faults) => {
     const { code, out, err } = await holdfast({ TEMPORAL_ADDRESS: '127.0.0.1:1' }, args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
