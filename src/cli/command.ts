@@ -5,7 +5,7 @@ import { runBrakes } from './brakes.js';
 import { runBulk } from './bulk.js';
 import { drainBuild } from './deploy-drain.js';
 import { showDeployment } from './deploy-status.js';
-import { openEngine, type Engine, type Surroundings } from './engine.js';
+import { openEngine, type Engine, type EngineNeeds, type Surroundings } from './engine.js';
 import { CommandError, messageOf, UsageError } from './errors.js';
 import { explainFlow } from './explain.js';
 import { exportRuns } from './export.js';
@@ -59,40 +59,41 @@ export async function runCommand(args: readonly string[], options: CommandOption
 
 type FlowRequest = Exclude<Request, { command: 'help' }>;
 
-/** Whether a command needs the encryption keys. `ifThere`: it runs without them and then shows less. */
-const KEYS = {
-  list: 'notNeeded',
-  show: 'needed',
-  explain: 'needed',
-  export: 'needed',
-  'events list': 'ifThere',
-  'events replay': 'needed',
-  'events export': 'needed',
-  'notifications list': 'needed',
-  'notifications resend': 'needed',
-  setup: 'notNeeded',
-  'deploy status': 'notNeeded',
-  'deploy drain': 'notNeeded',
-  replay: 'needed',
-  redrive: 'needed',
-  'subscriptions import': 'needed',
-  'subscriptions bulk': 'needed',
-  'subscriptions bulk status': 'needed',
-  'subscriptions bulk results': 'needed',
-  'subscriptions bulk stop': 'notNeeded',
-  'reconcile run': 'needed',
-  'reconcile list': 'ifThere',
-  'reconcile ack': 'needed',
-  brake: 'needed',
-  release: 'needed',
-  brakes: 'needed',
-  approve: 'needed',
-  reject: 'needed',
-} as const satisfies Record<FlowRequest['command'], 'needed' | 'ifThere' | 'notNeeded'>;
+/** Whether a command needs the encryption keys (`ifThere`: it runs without them and then shows less), and changes anything. */
+const COMMANDS = {
+  list: ['notNeeded', 'reads'],
+  show: ['needed', 'reads'],
+  explain: ['needed', 'reads'],
+  export: ['needed', 'reads'],
+  'events list': ['ifThere', 'reads'],
+  'events replay': ['needed', 'changes'],
+  'events export': ['needed', 'reads'],
+  'notifications list': ['needed', 'reads'],
+  'notifications resend': ['needed', 'changes'],
+  setup: ['notNeeded', 'changes'],
+  'deploy status': ['notNeeded', 'reads'],
+  'deploy drain': ['notNeeded', 'changes'],
+  replay: ['needed', 'reads'],
+  redrive: ['needed', 'changes'],
+  'subscriptions import': ['needed', 'changes'],
+  'subscriptions bulk': ['needed', 'changes'],
+  'subscriptions bulk status': ['needed', 'reads'],
+  'subscriptions bulk results': ['needed', 'reads'],
+  'subscriptions bulk stop': ['notNeeded', 'changes'],
+  'reconcile run': ['needed', 'changes'],
+  'reconcile list': ['ifThere', 'reads'],
+  'reconcile ack': ['needed', 'changes'],
+  brake: ['needed', 'changes'],
+  release: ['needed', 'changes'],
+  brakes: ['needed', 'reads'],
+  approve: ['needed', 'changes'],
+  reject: ['needed', 'changes'],
+} as const satisfies Record<FlowRequest['command'], readonly [EngineNeeds['keys'], EngineNeeds['does']]>;
 
 async function answer(request: FlowRequest, options: CommandOptions): Promise<number> {
   const { waitMs = WAIT_MS } = options;
-  const engine = await openEngine(options, KEYS[request.command], waitMs, request.command !== 'setup');
+  const [keys, does] = COMMANDS[request.command];
+  const engine = await openEngine(options, { keys, does, checks: request.command !== 'setup' }, waitMs);
   try {
     if (engine.note !== undefined) options.printError(`${engine.note}\n`);
     return await run(engine, request, options);

@@ -33,20 +33,30 @@ export interface Engine {
 /** ms for which a refused connection is retried. */
 const CONNECT_MS = 5_000;
 
+export interface EngineNeeds {
+  /**
+   * `notNeeded`: encrypted data can't be read, which is enough for visibility's unencrypted data. `ifThere`: encrypted data can
+   * be read if the keys are available.
+   */
+  keys: 'needed' | 'ifThere' | 'notNeeded';
+  /** It changes something: refused where the variables name another Temporal than that of the stack in this folder. */
+  does: 'reads' | 'changes';
+  /** Whether a namespace of another environment than HOLDFAST_ENVIRONMENT is refused. */
+  checks: boolean;
+}
+
 /**
  * Connects to the Temporal of the stack that runs in this folder, or else by environment variables, like the client.
- * @param keys `notNeeded`: encrypted data can't be read, which is enough for visibility's unencrypted data. `ifThere`:
- * encrypted data can be read if the keys are available.
- * @param checks whether a namespace of another environment than HOLDFAST_ENVIRONMENT is refused
  * @throws CommandError, ConfigError, KeyRingError, SecretFileError
  */
 export async function openEngine(
   { env, cwd }: Surroundings,
-  keys: 'needed' | 'ifThere' | 'notNeeded',
+  { keys, does, checks }: EngineNeeds,
   waitMs: number,
-  checks: boolean,
 ): Promise<Engine> {
   const stack = runningStack(env, cwd);
+  const others = stack === undefined ? undefined : otherThan(stack, env);
+  if (others !== undefined && does === 'changes') throw new CommandError(others.refusal);
   const ring = keys === 'notNeeded' ? undefined : keyRingOf(env, stack);
   if (ring === undefined && keys === 'needed') {
     throw new ConfigError([
@@ -83,7 +93,7 @@ export async function openEngine(
     address,
     namespace,
     uiUrl: stack === undefined ? uiOf(env) : stack.uiUrl,
-    note: noteOn(env, stack),
+    note: others?.note,
     close: () => connection.close(),
   };
 }
@@ -147,20 +157,24 @@ function uiOf(env: NodeJS.ProcessEnv): string | undefined {
 const CHOOSING = ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'TEMPORAL_PROFILE', 'TEMPORAL_CONFIG_FILE'];
 
 /**
- * Hint when there is a local stack, and variables that choose another Temporal or namespace: an operator who takes the one
- * for the other would brake, approve or settle in the wrong place.
+ * What is said where variables choose another Temporal or namespace than the local stack's: an operator who takes the one
+ * for the other brakes, approves or settles in the wrong place, and believes that it is done.
  */
-function noteOn(env: NodeJS.ProcessEnv, stack: RunningStack | undefined): string | undefined {
+function otherThan(stack: RunningStack, env: NodeJS.ProcessEnv): { note: string; refusal: string } | undefined {
   const chosen = CHOOSING.filter((name) => env[name]);
-  if (stack === undefined || chosen.length === 0) return undefined;
+  if (chosen.length === 0) return undefined;
   const other = chosenBy(env);
   const own = sayWhere(stack);
   if (other === own) return undefined;
-  return (
-    `This is about the npm start that runs in this folder: ${own}. ` +
-    `${chosen.map((name) => `${name}=${env[name]}`).join(' ')} (${other}) is not followed here: run the command in another ` +
-    'folder for that. With HOLDFAST_ENVIRONMENT=live or test it refuses a namespace of the other one.'
-  );
+  const variables = `${chosen.map((name) => `${name}=${env[name]}`).join(' ')} (${other})`;
+  return {
+    note:
+      `This is about the npm start that runs in this folder: ${own}. ${variables} is not followed here: run the command in ` +
+      'another folder for that. With HOLDFAST_ENVIRONMENT=live or test it refuses a namespace of the other one.',
+    refusal:
+      `Nothing was done. An npm start runs in this folder (${own}), and the variables name another Temporal: ${variables}. ` +
+      'Run the command in another folder to mean that one, or without these variables to mean npm start.',
+  };
 }
 
 function chosenBy(env: NodeJS.ProcessEnv): string {

@@ -1,5 +1,5 @@
 import { Client } from '@temporalio/client';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { BRAKES_MEMO } from '../../src/contract/brakes.js';
 import { PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { NO_BRAKES } from '../../src/domain/brakes.js';
@@ -7,7 +7,7 @@ import { atFullCounts } from '../support/at-full-counts.js';
 import { chargeInput } from '../support/charges.js';
 import { startStack, type TestStack } from '../support/stack.js';
 import { until } from '../support/until.js';
-import { environmentOf, holdfast } from './command.js';
+import { environmentOf, folderOfStack, holdfast } from './command.js';
 
 const NOTED = ['--who', 'Ada', '--why', 'charges twice'];
 
@@ -66,3 +66,37 @@ atFullCounts(
   },
   120_000,
 );
+
+const LOCAL = { address: '127.0.0.1:1', namespace: 'default', uiUrl: 'http://ui.test' };
+
+test.each([
+  [['brake', 'default', ...NOTED]],
+  [['release', 'default', '--since', '2027-01-31T00:00:00Z', ...NOTED]],
+  [['approve', 'order-1', '--command', 'return-1', ...NOTED]],
+  [['reject', 'order-1', '--command', 'return-1', ...NOTED]],
+  [['redrive', 'orders.jsonl']],
+  [['setup']],
+  [['subscriptions', 'import', 'subscribers.jsonl']],
+  [['subscriptions', 'bulk', 'pause', '--unit', 'default', '--name', 'strike', ...NOTED]],
+  [['subscriptions', 'bulk', 'stop', 'strike']],
+  [['deploy', 'drain', '--build', 'v1']],
+  [['reconcile']],
+  [['reconcile', 'ack', 'moneyTwice-12345678', ...NOTED]],
+  [['notifications', 'resend', '--all']],
+  [['events', 'replay', '3fa9c1d27b04']],
+])('%j does nothing where variables name another Temporal than that of the npm start in this folder', async (args) => {
+  const cwd = folderOfStack({ stack: { pid: process.pid }, temporal: LOCAL });
+  const { code, out, err } = await holdfast({ TEMPORAL_ADDRESS: 'production.test:7233' }, args, { cwd, waitMs: 200 });
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  expect(err).toBe(
+    'Nothing was done. An npm start runs in this folder (namespace "default" at 127.0.0.1:1), and the variables name another ' +
+      'Temporal: TEMPORAL_ADDRESS=production.test:7233 (namespace "default" at production.test:7233). Run the command in ' +
+      'another folder to mean that one, or without these variables to mean npm start.\n',
+  );
+});
+
+test('what is meant for the npm start in this folder is not refused, without variables', async () => {
+  const cwd = folderOfStack({ stack: { pid: process.pid }, temporal: LOCAL });
+  const { err } = await holdfast({}, ['brake', 'default', ...NOTED], { cwd, waitMs: 200 });
+  expect(err).toMatch(/^Temporal does not answer at 127\.0\.0\.1:1 /);
+});

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Explanation } from '../../src/cli/explain.js';
@@ -8,30 +7,26 @@ import { stackOfPages } from '../docs/stack-of-pages.js';
 import { atFullCounts } from '../support/at-full-counts.js';
 import { CARDS, chargeInput } from '../support/charges.js';
 import { fullOr } from '../support/counts.js';
-import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import { flowOf, startUnasked } from '../support/flows.js';
 import { startStack, type TestStack } from '../support/stack.js';
 import { temporalAddress } from '../support/temporal.js';
 import { until } from '../support/until.js';
-import { environmentOf, holdfast } from './command.js';
+import { environmentOf, folderOfStack, holdfast } from './command.js';
 
 let stack: TestStack;
 let env: NodeJS.ProcessEnv;
 /** A charge that waits for its bank. */
 let reference: string;
 let paymentId: string;
-let folder: string;
 beforeAll(async () => {
   stack = await (fullOr(1, 0) === 1
     ? startStack({ real: true, pendingMs: 3_600_000, webhook: false })
     : stackOfPages());
   env = await environmentOf(stack.namespace);
   ({ reference, paymentId } = await pendingCharge());
-  folder = mkdtempSync(join(tmpdir(), 'holdfast-operator-'));
 });
 afterAll(async () => {
   await stack?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function pendingCharge(): Promise<{ reference: string; paymentId: string }> {
@@ -180,13 +175,6 @@ describe('holdfast explain', () => {
 });
 
 describe('in the folder of a running npm start', () => {
-  function runFile(content: object | string): string {
-    const stateDir = join(mkdtempSync(join(folder, 'cwd-')), '.holdfast');
-    mkdirSync(join(stateDir, 'keys'), { recursive: true });
-    writeFileSync(join(stateDir, 'run.json'), typeof content === 'string' ? content : JSON.stringify(content));
-    writeFileSync(join(stateDir, 'keys', 'encryption-keys'), TEST_ENCRYPTION_KEYS, { mode: 0o600 });
-    return join(stateDir, '..');
-  }
   const temporal = async () => ({
     address: await temporalAddress(),
     namespace: stack.namespace,
@@ -194,7 +182,7 @@ describe('in the folder of a running npm start', () => {
   });
 
   test('the command finds Temporal, keys and UI by run.json, and tells whose address it does not follow', async () => {
-    const cwd = runFile({ state: 'ready', stack: { pid: process.pid }, temporal: await temporal() });
+    const cwd = folderOfStack({ state: 'ready', stack: { pid: process.pid }, temporal: await temporal() });
     const elsewhere = { TEMPORAL_ADDRESS: 'production.test:7233', TEMPORAL_API_KEY: 'of-production' };
     const { code, out, err } = await holdfast(elsewhere, ['show', reference, '--json'], { cwd });
     expect(code).toBe(0);
@@ -221,7 +209,7 @@ describe('in the folder of a running npm start', () => {
       /TEMPORAL_PROFILE=misspelt .*\(Temporal can't be reached: its settings.* can't be read: /,
     ],
   ])('a %s that names another place is told in one line', async (name, value, told) => {
-    const cwd = runFile({ stack: { pid: process.pid }, temporal: await temporal() });
+    const cwd = folderOfStack({ stack: { pid: process.pid }, temporal: await temporal() });
     const file = join(cwd, 'temporal.toml');
     writeFileSync(file, '[profile.production]\naddress = "live.test:7233"\nnamespace = "shop.live"\n');
     const { code, err } = await holdfast({ TEMPORAL_CONFIG_FILE: file, [name]: value }, ['list'], { cwd });
@@ -232,14 +220,17 @@ describe('in the folder of a running npm start', () => {
   });
 
   test('variables that name the same place are followed as they are, without a word', async () => {
-    const cwd = runFile({ stack: { pid: process.pid }, temporal: await temporal() });
+    const cwd = folderOfStack({ stack: { pid: process.pid }, temporal: await temporal() });
     const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = env;
     const { code, err } = await holdfast({ TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE }, ['list'], { cwd });
     expect({ code, err }).toEqual({ code: 0, err: '' });
   });
 
   test('a run.json that a killed stack has left behind is not followed', async () => {
-    const cwd = runFile({ stack: { pid: 2 ** 22 + 1 }, temporal: { ...(await temporal()), address: '127.0.0.1:1' } });
+    const cwd = folderOfStack({
+      stack: { pid: 2 ** 22 + 1 },
+      temporal: { ...(await temporal()), address: '127.0.0.1:1' },
+    });
     const { code } = await holdfast(env, ['list'], { cwd });
     expect(code).toBe(0);
   });
@@ -248,7 +239,7 @@ describe('in the folder of a running npm start', () => {
     ['that is cut short', '{"sta', /is not what npm start writes/],
     ['of a stack that still boots', { stack: { pid: process.pid } }, /npm start still boots/],
   ])('a run.json %s is told', async (_what, content, said) => {
-    const cwd = runFile(content);
+    const cwd = folderOfStack(content);
     const { code, err } = await holdfast(env, ['list'], { cwd });
     expect(code).toBe(1);
     expect(err).toMatch(said);
