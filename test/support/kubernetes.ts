@@ -48,7 +48,12 @@ interface Pod {
 /** `Spec` says what a test reads of it. */
 export interface Manifest<Spec = object> {
   kind: string;
-  metadata: { name: string; labels?: Record<string, string> };
+  metadata: {
+    name: string;
+    namespace?: string;
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+  };
   spec: Spec;
   data?: Record<string, string>;
 }

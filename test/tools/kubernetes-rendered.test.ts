@@ -141,6 +141,25 @@ withKustomize('what kustomize renders', () => {
     },
   );
 
+  test('a restart by the words of the page reaches every Deployment, and nothing of others', () => {
+    const [, namespace, label, value] =
+      /`kubectl -n (\S+) rollout restart deployment -l (\S+)=(\S+)`/.exec(read('docs/kubernetes.md')) ?? [];
+    const reached = ofKind(overlay('production'), 'Deployment').map(({ metadata }) => [
+      metadata.namespace,
+      metadata.labels?.[label ?? ''],
+    ]);
+    expect(reached).toEqual(Array.from({ length: 4 }, () => [namespace, value]));
+  });
+
+  test('nothing logs the addresses of the codec server: one of them has a secret', () => {
+    const annotation = 'nginx.ingress.kubernetes.io/enable-access-log';
+    const logged = ofKind(overlay('production'), 'Ingress').map(({ metadata }) => [
+      metadata.name,
+      metadata.annotations?.[annotation],
+    ]);
+    expect(Object.fromEntries(logged)).toEqual({ 'holdfast-codec-server': 'false', 'holdfast-webhooks': undefined });
+  });
+
   test('an autoscaler alone says how many there are, and HOLDFAST_WORKER_COUNT is the most workers that there can be', () => {
     const manifests = overlay('production');
     const scalers = ofKind<{ scaleTargetRef: { name: string }; minReplicas: number; maxReplicas: number }>(
