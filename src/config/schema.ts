@@ -127,7 +127,7 @@ export const configSchema = settingsSchema.extend({
       name: 'HOLDFAST_STOP_SECONDS',
       readBy: 'worker',
       description:
-        'How long in seconds a worker that is told to stop lets the calls under way end. A call may take 60 s, and one that is cut off is sent again under its key; give the process 10 s more',
+        'How long in seconds a worker that is told to stop lets the calls under way end. A call may take 60 s, and one that is cut off is sent again under its key; give the process 15 s more',
       default: '`65`; `5` with `npm start`',
     }),
   /** Whether the worker takes a call stack at every promise of a workflow. */

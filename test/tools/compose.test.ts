@@ -119,7 +119,7 @@ withCompose('docker-compose.yml', () => {
     const graceOf = ({ stop_grace_period: text = '10s' }: Service) => durationMs(text);
     expect(faulty(running(), (service) => graceOf(service) >= 10_000)).toEqual([]);
     const stopSeconds = Number(production()['worker']?.environment?.['HOLDFAST_STOP_SECONDS']);
-    expect(faulty(ours(demo()), (service) => graceOf(service) >= (stopSeconds + 10) * 1000)).toEqual([]);
+    expect(faulty(ours(demo()), (service) => graceOf(service) >= (stopSeconds + 15) * 1000)).toEqual([]);
   });
 
   test('publishes ports on loopback only, each once, and none of what is scaled or holds data', () => {
