@@ -283,10 +283,7 @@ export interface FailureDetails {
   windowClosed?: true;
   /** The unit's setting says that the service doesn't offer this read, so it was not sent. */
   notOffered?: true;
-  /**
-   * The reference book does not answer, so the payment was not sent, or its id is not entered; or another flow has the
-   * reference.
-   */
+  /** The reference book does not answer (not sent, or its id is not entered), or another flow has the reference. */
   referenceBook?: 'unreachable' | 'taken';
   /** The business unit is braked: this attempt was not sent. */
   braked?: true;
