@@ -67,8 +67,9 @@ function environmentOf(manifests, { envFrom = [], env = [] }) {
   );
   const single = env.flatMap(({ name, value, valueFrom }) => {
     if (value !== undefined) return [[name, value]];
-    const { key, ...secret } = valueFrom.secretKeyRef;
-    const texts = textsOf(manifests, secret);
+    const { configMapKeyRef: map, secretKeyRef: secret } = valueFrom;
+    const { key } = map ?? secret;
+    const texts = map === undefined ? textsOf(manifests, secret) : dataOf(manifests, 'ConfigMap', map);
     return key in texts ? [[name, texts[key]]] : [];
   });
   return Object.assign({}, ...sets, Object.fromEntries(single));
@@ -97,7 +98,7 @@ function mountsOf(manifests, { volumes = [], securityContext }, { volumeMounts =
     volumes: secrets.map(({ mountPath, secret }) => {
       const source = join(folder, secret.secretName);
       mkdirSync(source, { recursive: true });
-      for (const [name, text] of Object.entries(textsOf(manifests, { name: secret.secretName }))) {
+      for (const [name, text] of Object.entries(textsOf(manifests, { ...secret, name: secret.secretName }))) {
         const path = join(source, name);
         writeFileSync(path, text);
         chownSync(path, 0, securityContext.fsGroup);

@@ -14,6 +14,12 @@ interface Probe {
   failureThreshold: number;
 }
 
+interface KeyOf {
+  name: string;
+  key: string;
+  optional?: true;
+}
+
 /** Of a container the fields that these manifests have, and none that they may not have. */
 export interface Container {
   name: string;
@@ -24,7 +30,7 @@ export interface Container {
   env?: {
     name: string;
     value?: string;
-    valueFrom?: { secretKeyRef: { name: string; key: string; optional?: true } };
+    valueFrom?: { secretKeyRef?: KeyOf; configMapKeyRef?: KeyOf };
   }[];
   startupProbe?: Probe;
   livenessProbe?: Probe;
@@ -42,7 +48,11 @@ interface Pod {
   enableServiceLinks: boolean;
   terminationGracePeriodSeconds?: number;
   securityContext: { runAsUser: number; runAsGroup: number; fsGroup: number; [more: string]: unknown };
-  volumes?: { name: string; secret?: { secretName: string; defaultMode: number }; emptyDir?: { sizeLimit: string } }[];
+  volumes?: {
+    name: string;
+    secret?: { secretName: string; defaultMode: number; optional?: true };
+    emptyDir?: { sizeLimit: string };
+  }[];
 }
 
 /** `Spec` says what a test reads of it. */

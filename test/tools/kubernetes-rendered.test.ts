@@ -54,19 +54,40 @@ withKustomize('what kustomize renders', () => {
         ofKind(manifests, kind).some(({ metadata }) => metadata.name === wanted);
       const dangling = workloadsIn(manifests).flatMap(({ container, pod }) => {
         const maps = (container.envFrom ?? []).flatMap(({ configMapRef }) => configMapRef?.name ?? []);
+        const byHand = (container.env ?? []).flatMap(({ valueFrom }) => valueFrom?.configMapKeyRef?.name ?? []);
         const secrets = [
           ...(container.envFrom ?? []).flatMap(({ secretRef }) => secretRef?.name ?? []),
-          ...(container.env ?? []).flatMap(({ valueFrom }) => valueFrom?.secretKeyRef.name ?? []),
+          ...(container.env ?? []).flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.name ?? []),
           ...(pod.volumes ?? []).flatMap(({ secret }) => secret?.secretName ?? []),
         ];
         return [
           ...maps.filter((one) => !there('ConfigMap', one)),
-          ...secrets.filter((one) => !there('Secret', one) && !page.includes(`\`${one}\``)),
+          ...[...byHand, ...secrets.filter((one) => !there('Secret', one))].filter(
+            (one) => !page.includes(`\`${one}\``),
+          ),
         ];
       });
       expect(dangling).toEqual([]);
     },
   );
+
+  test.each(OVERLAYS)('%s: what is told after a restore has one name for every build, and may be missing', (name) => {
+    const told = workloadsIn(overlay(name)).flatMap(({ component, container }) =>
+      (container.env ?? []).flatMap(({ name: variable, valueFrom }) =>
+        valueFrom?.configMapKeyRef === undefined ? [] : [{ component, variable, ...valueFrom.configMapKeyRef }],
+      ),
+    );
+    // kustomize gives what it generates, or names, another name for each build.
+    expect(new Set(told.map((one) => `${one.name} ${one.optional}`))).toEqual(new Set(['holdfast-restored true']));
+    expect(told.filter(({ variable, key }) => variable !== key)).toEqual([]);
+    expect(told.map(({ component, variable }) => `${component} ${variable}`)).toEqual([
+      'webhook HOLDFAST_RESTORED_TO',
+      'worker-billing HOLDFAST_RESTORED_TO',
+      'worker-billing HOLDFAST_RESTORED_STATEMENT_FILE',
+      'worker-payments HOLDFAST_RESTORED_TO',
+      'worker-payments HOLDFAST_RESTORED_STATEMENT_FILE',
+    ]);
+  });
 
   test('production has no Secret, no sandbox and no image without a tag', () => {
     const manifests = overlay('production');

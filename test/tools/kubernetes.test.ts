@@ -100,13 +100,33 @@ describe('the manifests for Kubernetes', () => {
   test.each(workloads.filter(({ kind }) => kind === 'Deployment'))(
     '$name is restarted by /health and gets work by /ready, and has a minute to start',
     ({ name, container: { startupProbe, livenessProbe, readinessProbe } }) => {
-      const [health, ready] = name === 'sandbox' ? ['/sandbox/health', '/sandbox/health'] : ['/health', '/ready'];
-      expect(startupProbe?.httpGet.path).toBe(health);
-      expect(livenessProbe?.httpGet.path).toBe(health);
-      expect(readinessProbe?.httpGet.path).toBe(ready);
-      expect((startupProbe?.periodSeconds ?? 0) * (startupProbe?.failureThreshold ?? 0)).toBeGreaterThanOrEqual(60);
+      // A handler that stays in answers 503 itself, which loses no event: only a new one is let in by /ready.
+      const health = { startup: '/health', liveness: '/health', readiness: '/ready' };
+      const other: Readonly<Record<string, typeof health>> = {
+        'holdfast-webhook': { startup: '/ready', liveness: '/health', readiness: '/health' },
+        sandbox: { startup: '/sandbox/health', liveness: '/sandbox/health', readiness: '/sandbox/health' },
+      };
+      const paths = {
+        startup: startupProbe?.httpGet.path,
+        liveness: livenessProbe?.httpGet.path,
+        readiness: readinessProbe?.httpGet.path,
+      };
+      expect(paths).toEqual(other[name] ?? health);
+      // By /ready it waits for Temporal too: an outage must not end in a loop of restarts.
+      const least = paths.startup === '/ready' ? 3_600 : 60;
+      expect((startupProbe?.periodSeconds ?? 0) * (startupProbe?.failureThreshold ?? 0)).toBeGreaterThanOrEqual(least);
     },
   );
+
+  test('statements are mounted where the page and the settings say, and a worker starts without them', () => {
+    const { pod, container } = workload('holdfast-worker');
+    const [mount] = container.volumeMounts?.filter(({ name }) => name === 'statements') ?? [];
+    const [volume] = pod.volumes?.filter(({ name }) => name === 'statements') ?? [];
+    expect(volume?.secret).toEqual({ secretName: 'holdfast-statements', defaultMode: 0o440, optional: true });
+    expect(mount).toMatchObject({ mountPath: '/etc/holdfast/statements', readOnly: true });
+    const named = [read('docs/kubernetes.md'), read('deploy/kubernetes/base/config/worker.env')];
+    for (const text of named) expect(text).toContain(mount?.mountPath);
+  });
 
   test.each(workloads)('$name has no rights, no token and no variables of Services', ({ pod, container }) => {
     expect(container.securityContext).toEqual({

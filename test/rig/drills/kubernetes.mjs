@@ -51,20 +51,38 @@ async function drill({ check, rig, pods }) {
     return { works: status >= 200 && status < 400 && inTime, said: `${httpGet.path} ${status} ${body}` };
   };
   const alive = (pod) => probe(pod, pod.container.livenessProbe);
-  const ready = (pod) => probe(pod, pod.container.readinessProbe);
+  /** Pods whose startup probe has succeeded: before that the kubelet asks no other one. */
+  const started = new Set();
+  const ready = async (pod) => {
+    if (!started.has(pod.name)) {
+      const answer = await probe(pod, pod.container.startupProbe);
+      if (!answer.works) return answer;
+      started.add(pod.name);
+    }
+    return await probe(pod, pod.container.readinessProbe);
+  };
+  const waitsForTemporal = ({ container }) => container.startupProbe.httpGet.path === '/ready';
 
-  await check('pods: each starts within the time of its startup probe', async () => {
+  await check('pods: each starts within the time of its startup probe, unless that waits for Temporal', async () => {
     await rig.up({ services: pods.map(({ name }) => name) });
+    for (const pod of pods.filter(waitsForTemporal))
+      await until(
+        () => alive(pod),
+        ({ works }) => works,
+      );
     await Promise.all(
-      pods.map(async (pod) => {
-        const { periodSeconds, failureThreshold } = pod.container.startupProbe;
-        for (let failures = 0; ; failures += 1) {
-          const { works, said } = await probe(pod, pod.container.startupProbe);
-          if (works) return;
-          if (failures >= failureThreshold) throw new Error(`${pod.name}: ${said}\n${rig.container(pod.name).tail()}`);
-          await sleep(periodSeconds * 1_000);
-        }
-      }),
+      pods
+        .filter((pod) => !waitsForTemporal(pod))
+        .map(async (pod) => {
+          const { periodSeconds, failureThreshold } = pod.container.startupProbe;
+          for (let failures = 0; ; failures += 1) {
+            const { works, said } = await probe(pod, pod.container.startupProbe);
+            if (works) return;
+            if (failures >= failureThreshold)
+              throw new Error(`${pod.name}: ${said}\n${rig.container(pod.name).tail()}`);
+            await sleep(periodSeconds * 1_000);
+          }
+        }),
     );
   });
   await check(
@@ -93,6 +111,21 @@ async function drill({ check, rig, pods }) {
       const { starts } = rig.container(pod.name);
       if (starts !== 1) throw new Error(`${pod.name} was started ${starts} times`);
     }
+  });
+  await check('Temporal goes away: a webhook handler that was let in stays in', async () => {
+    const [pod] = pods.filter(waitsForTemporal);
+    const startup = () => probe(pod, pod.container.startupProbe);
+    await rig.network.unplug(rig.container(TEMPORAL).end);
+    try {
+      await until(startup, ({ works }) => !works);
+      await until(
+        () => ready(pod),
+        ({ works }) => works,
+      );
+    } finally {
+      await rig.network.plugIn(rig.container(TEMPORAL).end);
+    }
+    await until(startup, ({ works }) => works);
   });
   await check('a payment is made, and what the service tells of it arrives', async () => {
     await pays(rig);
