@@ -107,6 +107,8 @@ export const LEFT_TO_VERIFY = {
     'a service with no more than the interface; simulation/campaign has such units',
   'simulation/rules/key-rotation':
     'both orders of a change of keys; simulation/rules/lacking-keys has a key that is not there',
+  'simulation/rules/keys-taken-away':
+    'what still needs an old key; simulation/rules/lacking-keys has a key that is not there',
   'simulation/rules/late-news-of-commands':
     'each late contradiction of a command; simulation/rules/kept-events has the way of an event',
   'simulation/rules/late-news-of-holds':
