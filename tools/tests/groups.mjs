@@ -78,6 +78,7 @@ export const LEFT_TO_VERIFY = {
   'contract/free-text': 'every field in turn; contract/json-schemas has their limits',
   'docs/raw-starts':
     'starts flows by the CLI on a whole stack; npm start boots one, cli/events and webhook/process drive real processes',
+  'docs/visibility-queries': 'asks a server what the pages print; cli/list asks one by the same attributes',
   'guarantees/hostile-requests': 'every field in turn; contract/input-schemas has what is refused',
   'sandbox/documentation': 'compares a page with what is served; sandbox/versions has what is served',
   'sandbox/fuzz': 'thousands of random requests; sandbox/hostile-input has the known ones',
