@@ -2,7 +2,7 @@ import { CancelledFailure, makeContinueAsNewFunc, setCurrentDetails, workflowInf
 import { bulkInputSchema, type BulkStatus, bulkWorkflowId } from '../src/contract/bulk.js';
 import { addSlice, type BulkState, explainBulk, registerBulkHandlers, statusOf } from './bulk/handlers.js';
 import { decodedOrRetry } from './kit/decoded-or-retry.js';
-import { isHistoryLong, openRun, watchCancel } from './kit/run.js';
+import { isHistoryLong, opened, openRun, watchCancel } from './kit/run.js';
 import { publish } from './kit/visibility.js';
 import { bulking } from './policies.js';
 
@@ -13,7 +13,7 @@ import { bulking } from './policies.js';
 export async function bulk(raw: unknown, carried?: unknown): Promise<BulkStatus> {
   const flow = { schema: bulkInputSchema, workflowId: bulkWorkflowId };
   const isKnown = (left: { v?: unknown }): left is BulkState => left.v === 1;
-  const { input, before } = openRun(flow, [raw, carried], isKnown);
+  const { input, before } = opened(() => openRun(flow, [raw, carried], isKnown));
   const none = { done: 0, refused: 0, failed: 0, leftAlone: 0 };
   const state: BulkState = before ?? { v: 1, begun: Date.now(), counts: none };
   const shown = registerBulkHandlers(input, state);

@@ -1,7 +1,7 @@
 import { condition, continueAsNew } from '@temporalio/workflow';
 import { NOTIFICATIONS_FLOW, type SentNotifications } from '../src/contract/notifications.js';
 import { isSealed } from '../src/contract/payload-marks.js';
-import { failLaterRun, isHistoryLong, openRun } from './kit/run.js';
+import { isHistoryLong, opened, openRun } from './kit/run.js';
 import { askEndpoints, goOn, sendFirst, tryAgain } from './notifications/deliver.js';
 import {
   CARRIED_VERSION,
@@ -21,7 +21,7 @@ import {
  * everything is taken or given up; the next thing to tell starts it again.
  */
 export async function notifications(raw: unknown, carried?: Carried): Promise<SentNotifications> {
-  const sending = open(raw, carried);
+  const sending = opened(() => open(raw, carried));
   // Before a signal that came with the start can have one of them tried again.
   goOn(sending);
   registerHandlers(sending, (kept, delivery) => tryAgain(sending, kept, delivery));
@@ -44,13 +44,8 @@ export async function notifications(raw: unknown, carried?: Carried): Promise<Se
 }
 
 function open(raw: unknown, carried: unknown): Sending {
-  try {
-    const { input, before } = openRun(NOTIFICATIONS_FLOW, [raw, carried], isCarried);
-    return newSending(input, before);
-  } catch (failure) {
-    failLaterRun(failure);
-    throw failure;
-  }
+  const { input, before } = openRun(NOTIFICATIONS_FLOW, [raw, carried], isCarried);
+  return newSending(input, before);
 }
 
 /** Whoever has access to Temporal could have anything signed otherwise. */

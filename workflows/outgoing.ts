@@ -11,7 +11,7 @@ import { isSealed, NOT_FOR_THIS_FLOW } from '../src/contract/payload-marks.js';
 import type { DaySums } from '../src/domain/outgoing.js';
 import { HOUR } from '../src/domain/schedules.js';
 import { earlierRun } from './kit/earlier-run.js';
-import { failLaterRun, openRun } from './kit/run.js';
+import { opened, openRun } from './kit/run.js';
 import { invalidInput } from './kit/start-guard.js';
 import { type Counting, registerCounting } from './outgoing/handlers.js';
 
@@ -33,7 +33,7 @@ interface Carried {
  * them take the same room. Stays open for a day longer, since a call may be retried until then.
  */
 export async function outgoing(raw: unknown, carried?: unknown): Promise<OutgoingOfDay> {
-  const { input, counting, isFirst } = open(raw, carried);
+  const { input, counting, isFirst } = opened(() => open(raw, carried));
   registerCounting(input, counting);
   return await CancellationScope.nonCancellable(async () => {
     if (isFirst) await refuseSecondRun(counting);
@@ -49,18 +49,13 @@ export async function outgoing(raw: unknown, carried?: unknown): Promise<Outgoin
 }
 
 function open(raw: unknown, carried: unknown) {
-  try {
-    const { input, before } = openRun(OUTGOING_FLOW, [raw, carried], isCarried);
-    // Whoever has access to Temporal could begin a day again, at nothing.
-    if (!isSealed(raw)) throw invalidInput([`input: ${NOT_FOR_THIS_FLOW}, and only workers count, encrypted`]);
-    const { sums = [], cards = [], keys = [] } = before ?? {};
-    const day = { sums: new Map(sums), cards: new Map(cards), keys: new Map(keys) };
-    const counting: Counting = { day, counted: 0, begun: false };
-    return { input, counting, isFirst: before === undefined };
-  } catch (failure) {
-    failLaterRun(failure);
-    throw failure;
-  }
+  const { input, before } = openRun(OUTGOING_FLOW, [raw, carried], isCarried);
+  // Whoever has access to Temporal could begin a day again, at nothing.
+  if (!isSealed(raw)) throw invalidInput([`input: ${NOT_FOR_THIS_FLOW}, and only workers count, encrypted`]);
+  const { sums = [], cards = [], keys = [] } = before ?? {};
+  const day = { sums: new Map(sums), cards: new Map(cards), keys: new Map(keys) };
+  const counting: Counting = { day, counted: 0, begun: false };
+  return { input, counting, isFirst: before === undefined };
 }
 
 /** The payload of an earlier start can be copied; what that run has counted would be forgotten. */

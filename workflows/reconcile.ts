@@ -10,7 +10,7 @@ import {
   type Swept,
 } from '../src/contract/reconcile.js';
 import { sinceTheLast } from '../src/domain/reconcile/since.js';
-import { isHistoryLong, openRun } from './kit/run.js';
+import { isHistoryLong, opened, openRun } from './kit/run.js';
 import { invalidInput } from './kit/start-guard.js';
 import { publish } from './kit/visibility.js';
 import { reconciling } from './policies.js';
@@ -40,7 +40,7 @@ export async function reconcile(raw?: unknown, carried?: unknown): Promise<Recon
   const ownId = workflowId.startsWith(RECONCILE_PREFIX) ? workflowId : `${RECONCILE_PREFIX}<time>`;
   const flow = { schema: reconcileInputSchema, workflowId: () => ownId };
   const isKnown = (left: { v?: unknown }): left is ReconcileState => left.v === 1;
-  const { input, before } = openRun(flow, [raw ?? {}, carried], isKnown);
+  const { input, before } = opened(() => openRun(flow, [raw ?? {}, carried], isKnown));
   const { sample, readsPerSecond } = input;
   const windowMs = durationMs(input.settlementWindow) ?? 0;
   const state = before ?? begin(input);

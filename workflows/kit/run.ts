@@ -82,6 +82,16 @@ export function failLaterRun(failure: unknown): void {
     throw new Error(`This worker can't go on: ${failure instanceof Error ? failure.message : 'unknown'}`);
 }
 
+/** The same for a flow whose refused start only fails: nobody waits for its answer. */
+export function opened<Opened>(open: () => Opened): Opened {
+  try {
+    return open();
+  } catch (failure) {
+    failLaterRun(failure);
+    throw failure;
+  }
+}
+
 /** True in a run that continues another, and in a reset of such a run. Cron and retries start over each time. */
 function isLaterRun(): boolean {
   const { continuedFromExecutionRunId, cronSchedule = '', retryPolicy } = workflowInfo();
