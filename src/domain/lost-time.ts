@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CLOCKS_DIFFER_MS } from './sent-before.js';
 import { show } from '../contract/fields.js';
 import { HOUR, KEY_WINDOW_MS } from './schedules.js';
 
@@ -11,8 +12,6 @@ export interface LostTime {
   readonly until: number;
 }
 
-/** Clocks of machines differ by minutes. */
-const CLOCKS_DIFFER_MS = 10 * 60_000;
 const instant = z.iso.datetime({ offset: true });
 
 /**

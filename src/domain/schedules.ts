@@ -77,4 +77,4 @@ export function postUntil(anchor: number, carriesCvv: boolean): number {
  * ms by which the clocks of a worker and of the engine may differ. A window that is not much longer is kept by the engine
  * alone: the worker, which looks at its own clock, would send nothing.
  */
-export const CLOCKS_DIFFER_MS = 180_000;
+export const WINDOW_MARGIN_MS = 180_000;

@@ -2,7 +2,7 @@ import type { FailureType } from '../../src/contract/names.js';
 import { idempotencyKey } from '../../src/contract/idempotency.js';
 import type { FinalStepOutcome, VoidedTransaction, VoidOfPending } from '../../src/contract/outcome.js';
 import type { PaymentRecord, TransactionRecord } from '../../src/contract/records.js';
-import { CLOCKS_DIFFER_MS, pollDelay } from '../../src/domain/schedules.js';
+import { pollDelay, WINDOW_MARGIN_MS } from '../../src/domain/schedules.js';
 import { addLasting } from '../flow/new-state.js';
 import { nextMessage, putAside, returnFromAside } from '../flow/inbox.js';
 import { noteAction } from '../flow/outcomes.js';
@@ -197,7 +197,7 @@ async function sendVoid(flow: FlowState, { sequence, own, noted }: VoidPlan) {
       // A void that leaves after news of an earlier capture could undo that one.
       ...(noted !== undefined && { notedTransactionIds: noted, unwanted: () => toldAgainst(flow, 'void').length > 0 }),
       postUntil: Date.now() + OFFER_HOLDS_MS,
-      post: (activities, call) => activities.createVoid({ ...call, postUntil: call.postUntil + CLOCKS_DIFFER_MS }),
+      post: (activities, call) => activities.createVoid({ ...call, postUntil: call.postUntil + WINDOW_MARGIN_MS }),
     }),
   );
 }

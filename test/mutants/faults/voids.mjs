@@ -285,7 +285,7 @@ export const VOID_FAULTS = [
     rule: 'money rule 4',
     promise: 'A worker whose clock is minutes fast still voids what pends.',
     file: 'workflows/steps/void-pending.ts',
-    from: 'call.postUntil + CLOCKS_DIFFER_MS',
+    from: 'call.postUntil + WINDOW_MARGIN_MS',
     to: 'call.postUntil',
     tests: ['test/simulation/rules/voids-of-pending.test.ts'],
   },
