@@ -74,13 +74,14 @@ describe('the audit of cards and subscriptions', () => {
     expect(auditPayments(billed(), BILLED)).toEqual([]);
   });
 
-  test('fit a cancel at once, which misses what was due and not opened yet, but no more than the plan has', () => {
-    const cancelled = (missedPeriods: number, reason = 'by command') => {
-      const end = { status: 'cancelled', billedPeriods: 1, missedPeriods, reason } as const;
+  test('fit an end at once, which misses what was due and not opened yet, but no more than the plan has', () => {
+    const cancelled = (missedPeriods: number, reason = 'by command', more: Partial<SubscriptionEnded> = {}) => {
+      const end = { status: 'cancelled', billedPeriods: 1, missedPeriods, reason, ...more } as const;
       return [card(STORED, true, { subscription: subscription(end) }), paid('a-s.1.1')];
     };
-    expect(auditPayments(cancelled(1), BILLED.slice(0, -1))).toEqual([]);
-    for (const records of [cancelled(2), cancelled(1, 'at the end of the period')])
+    const givenUp = (missed: number) => cancelled(missed, 'period 1 stayed unpaid', { status: 'givenUp' });
+    for (const records of [cancelled(1), givenUp(1)]) expect(auditPayments(records, BILLED.slice(0, -1))).toEqual([]);
+    for (const records of [cancelled(2), givenUp(2), cancelled(1, 'at the end of the period')])
       expect(auditPayments(records, BILLED.slice(0, -1))).toEqual([expect.stringMatching(/missed [12] periods/)]);
   });
 

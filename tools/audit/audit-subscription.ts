@@ -56,8 +56,9 @@ function differencesOfEnd(
   paid: number,
 ): string[] {
   const over = billedPeriods + unpaidPeriods + skippedPeriods;
-  // A cancel at once misses what is due by then and was not opened yet. One at the end of the period misses nothing.
-  const isAtOnce = status === 'cancelled' && !reason.startsWith('at the end of the period');
+  // An end at once misses what is due by then and was not opened yet. A cancel at the end of the period misses nothing.
+  const isCancelledAtOnce = status === 'cancelled' && !reason.startsWith('at the end of the period');
+  const isAtOnce = isCancelledAtOnce || status === 'givenUp';
   const isDropped = isAtOnce && over + missedPeriods <= periods;
   return [
     ...(billedPeriods === paid ? [] : [`its subscription says that ${billedPeriods} periods were billed, not ${paid}`]),

@@ -45,7 +45,7 @@ export async function billInThisRun(flow: Billing): Promise<RunEnd> {
     } else if (open !== undefined) {
       const given = await collectBill(flow, open);
       answerBilling(flow);
-      if (given !== undefined) return await ending(flow, { status: 'givenUp', reason: given.givenUp });
+      if (given !== undefined) return await ending(flow, { status: 'givenUp', reason: given.givenUp }, true);
     } else {
       const end = await untilNextBill(flow);
       if (end !== undefined) return await ending(flow, end);

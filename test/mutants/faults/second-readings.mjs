@@ -154,6 +154,15 @@ export const SECOND_READING_FAULTS = [
     tests: ['test/simulation/rules/bills.test.ts'],
   },
   {
+    name: 'due-periods-lost-by-giving-up',
+    rule: 'billing',
+    promise: 'So are those that came due while a bill was open with which the subscription ends.',
+    file: 'workflows/billing/bill-in-this-run.ts',
+    from: "{ status: 'givenUp', reason: given.givenUp }, true)",
+    to: "{ status: 'givenUp', reason: given.givenUp })",
+    tests: ['test/simulation/rules/dunning.test.ts'],
+  },
+  {
     name: 'resume-after-a-reset-misses-a-period',
     rule: 'billing',
     promise: 'A pause and its end that a reset gives again at one instant make no due period missed.',

@@ -276,3 +276,12 @@ describe('after a failure that nobody has confirmed', () => {
     expect(await tried()).toHaveLength(2);
   });
 });
+
+test('a subscription that ends with a bill given up accounts for what came due while that pended', async () => {
+  const dunning = { onGivenUp: 'cancel' as const, maxAttempts: 1 };
+  const { flow, reach, tried, complete } = await beginWeekly(time, { dunning }, { '1.1': { status: 'Pending' } });
+  await reach(15);
+  await complete('1.1', { status: 'Failed', category: 'payment_method_declined', subCategory: 'insufficient_funds' });
+  expect(await flow.ended()).toMatchObject({ status: 'givenUp', unpaidPeriods: 1, missedPeriods: 2 });
+  expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR']);
+});
