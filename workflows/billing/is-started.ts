@@ -1,9 +1,10 @@
 import { patched } from '@temporalio/workflow';
 import type { PeriodRange } from '../../src/contract/billing-activities.js';
 import { attemptReference, PATCHES, paymentWorkflowId } from '../../src/contract/names.js';
+import { startOf } from '../../src/domain/billing-calendar.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { billing } from '../policies.js';
-import { amountOf, type Billing, type OpenPeriod } from './state.js';
+import type { Billing, OpenPeriod } from './state.js';
 
 /**
  * Whether its first payment was started by an earlier run of a subscription that was reset: commands are given again,
@@ -19,12 +20,20 @@ export async function areBilledBeforeReset(flow: Billing, { first, last }: Perio
   return true;
 }
 
-/** Whether the payment of the first period that costs anything, or may do so, was started. */
+/**
+ * Whether a payment of it was started: of any period that has begun, or of the next one, since those before it may have
+ * been skipped, missed or free. By days alone: what refuses a subscription may be that its time zone is not known.
+ */
 export async function hasBilled(flow: Billing): Promise<boolean> {
-  const changes = [flow.next, ...flow.amounts.map(({ fromPeriod }) => Math.max(fromPeriod, flow.next))];
-  const period = changes.find((one) => amountOf(flow, one) !== 0);
-  return period !== undefined && (await isTried(flow, { period, attempts: 0 }));
+  const tomorrow = new Date(Date.now() + DAY_MS).toISOString().slice(0, 10);
+  for (let period = flow.next; period <= (flow.plan.periods ?? Number.POSITIVE_INFINITY); period += 1) {
+    if (await isTried(flow, { period, attempts: 0 })) return true;
+    if (startOf(flow.plan, period) > tomorrow) return false;
+  }
+  return false;
 }
+
+const DAY_MS = 86_400_000;
 
 /** Whether the payment that would be tried next was already started. */
 export async function isStarted(flow: Billing): Promise<boolean> {

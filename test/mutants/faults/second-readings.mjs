@@ -163,6 +163,16 @@ export const SECOND_READING_FAULTS = [
     tests: ['test/simulation/rules/dunning.test.ts'],
   },
   {
+    name: 'billed-is-what-billed-its-first-period',
+    rule: 'billing',
+    promise:
+      'A subscription that has billed any period is not refused by a reset whose look-up finds its first card gone.',
+    file: 'workflows/billing/is-started.ts',
+    from: 'if (startOf(flow.plan, period) > tomorrow) return false;',
+    to: "if (startOf(flow.plan, period) > '') return false;",
+    tests: ['test/simulation/rules/changed-cards.test.ts'],
+  },
+  {
     name: 'resume-after-a-reset-misses-a-period',
     rule: 'billing',
     promise: 'A pause and its end that a reset gives again at one instant make no due period missed.',
