@@ -149,9 +149,16 @@ export async function findCreator(deps: ActivityDeps, workflowId: string): Promi
  * True if a workflow task of this run, or of run `runId`, was lost, and also if that is unknown: a restore may have lost
  * every task of it.
  */
-export async function taskWasLost(deps: ActivityDeps, runId?: string, through?: number): Promise<boolean> {
+export async function taskWasLost(
+  deps: ActivityDeps,
+  runId?: string,
+  through?: number,
+  heldAt = Number.NEGATIVE_INFINITY,
+): Promise<boolean> {
   const { workflowExecution } = activityInfo();
-  if (workflowExecution === undefined || (await mayBeLost(deps)) || paymentOfStatement(deps) !== undefined) return true;
+  if (workflowExecution === undefined) return true;
+  const isSeenSince = deps.restored !== undefined && heldAt >= deps.restored.lost.until;
+  if (!isSeenSince && ((await mayBeLost(deps)) || paymentOfStatement(deps) !== undefined)) return true;
   const { workflowId } = workflowExecution;
   return await deps.engine.taskWasLost(workflowId, runId === undefined ? workflowExecution.runId : runId, through);
 }

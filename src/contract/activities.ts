@@ -108,8 +108,10 @@ export interface EngineLookUps {
    * True if a workflow task of this run, or of `runId`, failed or timed out: its local attempts may have been sent.
    * Also true if that run is no longer kept.
    * @param through number of the last event that counts; undefined: all
+   * @param heldAt epoch ms: it is asked about what follows a hold that a read has shown as held then, and which a restore that was
+   * over by then has not lost
    */
-  taskWasLost(runId?: string, through?: number): Promise<boolean>;
+  taskWasLost(runId?: string, through?: number, heldAt?: number): Promise<boolean>;
 }
 
 export interface SiblingThatSent {

@@ -9,7 +9,7 @@ import { decidesAfterReset } from '../kit/start-guard.js';
 import { publish } from '../kit/visibility.js';
 import { enter } from './explain.js';
 import { addLasting } from './new-state.js';
-import type { FlowState } from './state.js';
+import type { FlowState, Hold } from './state.js';
 
 /**
  * A raw start may lack the reuse policy by which the server refuses a second run of an ended flow, so such a run looks
@@ -51,9 +51,12 @@ export async function taskWasLostBefore(flow: FlowState, through: number): Promi
   return decodedOrRetry(await asked);
 }
 
-/** True if a restore may have lost what the flow did, whatever its workers have lost: no task ends before the first event. */
-export async function wasRestored(): Promise<boolean> {
-  return decodedOrRetry(await engineLookup.taskWasLost(workflowInfo().runId, 0));
+/**
+ * True if a restore may have lost what the flow did after its hold, whatever its workers have lost: no task ends before the
+ * first event.
+ */
+export async function restoreMayHaveLost({ heldAt }: Pick<Hold, 'heldAt'> = {}): Promise<boolean> {
+  return decodedOrRetry(await engineLookup.taskWasLost(workflowInfo().runId, 0, heldAt));
 }
 
 /**

@@ -22,7 +22,7 @@ import { attempt } from './attempt.js';
 import { noteLimits } from './clear-outgoing.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { revealsPayment } from './events.js';
-import { stopIfCancelled, taskWasLost, wasRestored } from '../flow/earlier-runs.js';
+import { restoreMayHaveLost, stopIfCancelled, taskWasLost } from '../flow/earlier-runs.js';
 
 /**
  * The payment of a flow. `readOnlyReason` says why nothing may be charged on it: its amount was never compared, and it may be
@@ -165,8 +165,8 @@ async function notCreated(
   flow.revealed ??= revealedMeanwhile(flow);
   if (flow.paymentId === undefined && flow.revealed !== undefined) return readOnlyPayment(flow, flow.revealed);
   // Later payments are never tried locally, so no lost task has sent them; only what a restore has lost may have.
-  const nothingLost = !(await (sequence > 1 ? wasRestored() : taskWasLost(flow)));
-  if (!flow.moneyPostMayHaveLeft && !decidesAfterReset() && nothingLost) {
+  const isLost = await (sequence > 1 ? restoreMayHaveLost(flow.hold) : taskWasLost(flow));
+  if (!flow.moneyPostMayHaveLeft && !decidesAfterReset() && !isLost) {
     return {
       ended: notExecuted(flow, {
         knownBy: 'reply',
@@ -178,8 +178,8 @@ async function notCreated(
   }
   const why =
     sequence > 1
-      ? 'a run that a restore has lost may have authorized it again, on a payment that is not known: look at the service ' +
-        'for another payment of this reference before you settle it'
+      ? `${isLost ? 'a run that a restore has lost' : 'the run before the reset'} may have authorized it again, on a payment ` +
+        'that is not known: look at the service for another payment of this reference before you settle it'
       : 'it may have been charged in a task that was lost, and its payment is not known';
   return await untilOperator(flow, why, notes);
 }

@@ -131,7 +131,7 @@ export const DETAIL_FAULTS = [
     rule: 'money rule 6',
     promise: 'A payment that was never answered proves nothing where a task was lost: a person is asked.',
     file: 'workflows/steps/payment-step.ts',
-    from: 'if (!flow.moneyPostMayHaveLeft && !decidesAfterReset() && nothingLost) {',
+    from: 'if (!flow.moneyPostMayHaveLeft && !decidesAfterReset() && !isLost) {',
     to: 'if (!flow.moneyPostMayHaveLeft && !decidesAfterReset()) {',
     tests: ['test/simulation/rules/absence.test.ts'],
   },

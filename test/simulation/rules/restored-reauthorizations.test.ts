@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { storedInSkippedTime } from '../../support/cards.js';
 import { movements } from '../../support/payments.js';
+import { resetToFirstTask } from '../../support/resets.js';
 import { beginHeld } from '../../support/virtual-flows.js';
-import { DAY, HOUR, MINUTE, OPERATOR, sharedTime } from './context.js';
+import { answers, DAY, HOUR, MINUTE, OPERATOR, sharedTime } from './context.js';
 import { restore, type Taken, taken } from './restored.js';
 
 /** Restores after which the service has forgotten the keys of the lost time: restored-flows has those before. */
@@ -66,4 +67,32 @@ test('a hold that was seen held since the restore is replaced at its deadline', 
   await time.passUntil(hold.startedAt + DEADLINE + MINUTE);
   expect(await hold.ask('capture', { commandId: 'shipment' })).toMatchObject({ status: 'succeeded' });
   expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, CAPTURED]);
+});
+
+/** Its next payment can't be made for as long as it may be sent. */
+async function withoutNextPayment(hold: Hold): Promise<void> {
+  const making = time.hold('createPayment');
+  await time.passUntil(hold.startedAt + DEADLINE);
+  await making.reached;
+  const fault = await time.sandbox.addFault(answers(503, 'POST', '/payments'));
+  making.release();
+  await time.passUntil(hold.startedAt + DEADLINE + 2 * DAY);
+  await time.sandbox.removeFault(fault.id);
+}
+
+test('where the next payment can not be made, one that was seen held since is not called authorized again', async () => {
+  const hold = await beginReplaced();
+  await restore(time, taken(time), { downFor: 26 * HOUR, statement: true });
+  await withoutNextPayment(hold);
+  expect(await hold.status()).toMatchObject({ status: 'notExecuted', needsOperator: false });
+  expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED]);
+});
+
+test('nor is one of a run that a reset has made called that of a restore', async () => {
+  const hold = await beginReplaced();
+  await resetToFirstTask(time.client, hold.workflowId);
+  await withoutNextPayment(hold);
+  const { needsOperator, operatorReason } = await hold.status();
+  expect(needsOperator).toBe(true);
+  expect(operatorReason).toContain('the run before the reset may have authorized it again');
 });
