@@ -5,8 +5,8 @@ export const TOLD_IN_PASSING_FAULTS = [
     rule: 'settling',
     promise: 'A signed event of another charge that comes while ours is sent is compared at the end.',
     file: 'workflows/flow/unread.ts',
-    from: 'return [...named, ...come].filter(',
-    to: 'return [...named.slice(0, 0), ...come].filter(',
+    from: 'return [...shown, ...named, ...come].filter(',
+    to: 'return [...shown, ...named.slice(0, 0), ...come].filter(',
     tests: ['test/simulation/rules/provider-errors.test.ts'],
   },
   {
