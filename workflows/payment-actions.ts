@@ -89,7 +89,7 @@ async function story(flow: FlowState, input: ParsedPaymentActionsInput, notes: N
     paymentId: input.paymentId,
     actions: flow.actions.slice(-KEPT_ACTIONS),
     ...((notes.creator.told ?? []).length > 0 && { toldOfCreator: notes.creator.told }),
-    ...(flow.dispute !== undefined && { disputed: shownDispute(flow.dispute) }),
+    ...disputed(flow),
     ...(refused.length > 0 && { refusedLists: Object.fromEntries(refused) }),
   };
 }
@@ -157,6 +157,12 @@ function showIdle(flow: FlowState): void {
     enter(flow, { status: 'idle', waitingFor: 'command', needsOperator: flow.lasting ?? null });
   // A command that waits shows its own state at once, and each write is a billable action.
   if (flow.queue.length === 0) publish(flow);
+}
+
+/** For the runs that follow. */
+function disputed({ dispute }: FlowState): Pick<PaymentActionsResult, 'disputed'> {
+  if (dispute === undefined) return {};
+  return { disputed: { ...shownDispute(dispute), ...(dispute.untold === true && { untold: true }) } };
 }
 
 function traitsOf(): FlowTraits {

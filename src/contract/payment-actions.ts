@@ -74,8 +74,8 @@ export interface PaymentActionsResult {
   refusedLists?: Readonly<Record<string, { times: number; firstAt: number; lastAt: number; bySetting: boolean }>>;
   /** For the runs that follow. */
   [TOLD_OF_CREATOR]?: ToldOfCreator[];
-  /** The payment is disputed: told once, whatever runs follow. */
-  disputed?: Dispute;
+  /** The payment is disputed: told once, whatever runs follow. `untold`: no run has learned yet whether an endpoint wants to hear. */
+  disputed?: Dispute & { untold?: true };
   /** Set on reading: a later run has ended without a result. */
   incomplete?: true;
 }

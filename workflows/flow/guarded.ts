@@ -8,7 +8,7 @@ export interface Guarded {
   /** Its business unit limits what it sends to cards. */
   limitsOutgoing?: true;
   /** A chargeback of the payment, by what first showed it. */
-  dispute?: Dispute & { passedOn?: true };
+  dispute?: Dispute & { passedOn?: true; untold?: true };
   /** One that was seen, and not looked into yet. Epoch ms. */
   disputeSeen?: { by: 'event' | 'statement'; since: number; times: number; nextAt: number } | undefined;
   /** Hashes of the events that were looked into, or are: what is replayed is no news. */

@@ -19,39 +19,56 @@ const LAGS_FOR_MS = HOUR;
 /** Keeps that the payment is disputed, and tells the merchant once. */
 export function noteDispute(flow: FlowState, knownBy: Dispute['knownBy'], madeBy: string | undefined): void {
   if (flow.dispute !== undefined) return;
-  flow.dispute = { knownBy, at: new Date(Date.now()).toISOString() };
-  const { type, paymentId = '', currency } = flow;
-  const reference = madeBy === undefined ? undefined : referenceOfWorkflowId(madeBy);
-  const named = reference === undefined ? {} : { reference };
-  tell(flow, 'payment.disputed', paymentId, { flow: type, paymentId, currency, ...named, knownBy });
+  flow.dispute = { knownBy, at: new Date(Date.now()).toISOString(), untold: true };
+  tellDispute(flow, madeBy, knownBy === 'read');
   enter(flow, {});
 }
 
-/** Looks into a chargeback that was seen, and passes it on to the subscription whose bill the payment is. */
+/**
+ * Tells it as soon as an endpoint wants to hear: a run that the word of a dispute has opened learns of that by its first read
+ * that answers.
+ */
+function tellDispute(flow: FlowState, madeBy: string | undefined, isRead = false): void {
+  const { dispute, outbox, type, paymentId = '', currency } = flow;
+  if (dispute?.untold !== true || !(outbox.wanted || isRead)) return;
+  const { knownBy, untold: _untold, ...rest } = dispute;
+  flow.dispute = { knownBy, ...rest };
+  const reference = madeBy === undefined ? undefined : referenceOfWorkflowId(madeBy);
+  const named = reference === undefined ? {} : { reference };
+  tell(flow, 'payment.disputed', paymentId, { flow: type, paymentId, currency, ...named, knownBy });
+}
+
+/** Looks into a chargeback that was seen, tells it, and passes it on to the subscription whose bill the payment is. */
 export async function followDispute(flow: FlowState, creator: Creator): Promise<void> {
   const seen = flow.disputeSeen;
-  if (seen !== undefined && seen.nextAt <= Date.now()) {
-    const isKnown = flow.dispute !== undefined && makerOf(flow, creator) !== undefined;
-    const payment = isKnown ? undefined : await readPayment(flow);
-    const madeBy = makerOf(flow, creator);
-    if (payment?.disputed === true || seen.by === 'statement') noteDispute(flow, seen.by, madeBy);
-    // What has come during the read says more, or says it later: it is looked into by itself.
-    if (flow.disputeSeen !== seen) return;
-    const elapsed = Date.now() - seen.since;
-    const isGivenUp = elapsed >= GIVEN_UP_AFTER_MS;
-    // Nobody says otherwise: a dispute that is told in vain costs less than one that is lost.
-    if (payment === undefined && isGivenUp) noteDispute(flow, seen.by, madeBy);
-    // A subscription that is not told bills on: whose payment it is must have been read.
-    const isUnread = payment === undefined && madeBy === undefined && !isGivenUp;
-    const mayBeShown = payment === undefined ? !isGivenUp : elapsed < LAGS_FOR_MS;
-    if (flow.dispute === undefined ? mayBeShown : isUnread) {
-      flow.disputeSeen = { ...seen, times: seen.times + 1, nextAt: Date.now() + pollDelay(seen.times) };
-      return;
-    }
-    if (flow.dispute === undefined) ignore(flow, 'disputeNotShown');
-    flow.disputeSeen = undefined;
+  if (seen !== undefined && seen.nextAt <= Date.now()) await lookInto(flow, creator, seen);
+  tellDispute(flow, makerOf(flow, creator));
+  // A subscription that is not told bills on.
+  if (flow.disputeSeen === undefined || makerOf(flow, creator) !== undefined) await passOn(flow, creator);
+}
+
+async function lookInto(flow: FlowState, creator: Creator, seen: NonNullable<FlowState['disputeSeen']>): Promise<void> {
+  const isKnown = flow.dispute !== undefined && flow.dispute.untold !== true && makerOf(flow, creator) !== undefined;
+  const payment = isKnown ? undefined : await readPayment(flow);
+  const madeBy = makerOf(flow, creator);
+  if (payment?.disputed === true || seen.by === 'statement') noteDispute(flow, seen.by, madeBy);
+  // Whether an endpoint wants to hear is known now.
+  if (payment !== undefined) tellDispute(flow, madeBy, true);
+  // What has come during the read says more, or says it later: it is looked into by itself.
+  if (flow.disputeSeen !== seen) return;
+  const elapsed = Date.now() - seen.since;
+  const isGivenUp = elapsed >= GIVEN_UP_AFTER_MS;
+  // Nobody says otherwise: a dispute that is told in vain costs less than one that is lost.
+  if (payment === undefined && isGivenUp) noteDispute(flow, seen.by, madeBy);
+  // Whose payment it is must have been read, for its subscription, and whether anybody wants to hear.
+  const isUnread = payment === undefined && (madeBy === undefined || flow.dispute?.untold === true) && !isGivenUp;
+  const mayBeShown = payment === undefined ? !isGivenUp : elapsed < LAGS_FOR_MS;
+  if (flow.dispute === undefined ? mayBeShown : isUnread) {
+    flow.disputeSeen = { ...seen, times: seen.times + 1, nextAt: Date.now() + pollDelay(seen.times) };
+    return;
   }
-  if (flow.disputeSeen === undefined) await passOn(flow, creator);
+  if (flow.dispute === undefined) ignore(flow, 'disputeNotShown');
+  flow.disputeSeen = undefined;
 }
 
 /** The flow that has made the payment, as far as this one knows. */

@@ -74,6 +74,20 @@ test('a subscription is told of a dispute once it can be read whose payment it i
   await weekly.flow.command('cancel', { when: 'now' });
 });
 
+test('a subscription is told of a dispute at once where its payment is named, though no read answers', async () => {
+  const weekly = await beginWeekly(time, { periods: 3 });
+  await weekly.reach(1);
+  const paymentReference = `${weekly.flow.reference}.1.1`;
+  const [bill] = await time.sandbox.ledger(paymentReference);
+  const paymentId = bill?.payment_id ?? '';
+  const fault = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+  await tellOfDispute(time.client, { ...inputOf(paymentId, 'EUR'), paymentReference }, 'statement');
+  await pass(MINUTE);
+  expect(await weekly.flow.status()).toMatchObject({ status: 'paused' });
+  await time.sandbox.removeFault(fault.id);
+  await weekly.flow.command('cancel', { when: 'now' });
+});
+
 test('the run that the word of a dispute opens takes over what the one before it has done, though that closed meanwhile', async () => {
   const { paymentId, actions, reference } = await charged();
   await actions.ask('refund', { commandId: 'part', amount: 500 });

@@ -175,6 +175,27 @@ test('a statement that shows a dispute tells of it though the first reads fail',
   expect(takenOf(told, actions)).toEqual(['payment.disputed']);
 });
 
+test.each([
+  ['an hour', HOUR],
+  ['longer than it is looked into, in a run that has closed since', 2 * DAY],
+])('a statement that shows a dispute tells of it though reads hang for %s', async (_long, hangs) => {
+  const { actions, paymentId, reference } = await charged();
+  const reading = time.hold('getPayment');
+  await tellOfDispute(time.client, paymentOf(paymentId, reference), 'statement');
+  await pass(hangs);
+  expect(takenOf(told, actions)).toEqual([]);
+  reading.release();
+  await pass(hangs < DAY ? 2 * HOUR : 31 * DAY);
+  expect(takenOf(told, actions)).toEqual(hangs < DAY ? ['payment.disputed'] : []);
+  for (const commandId of ['one', 'two']) {
+    await time.holdfast.refund({ payment: reference, commandId, amount: 100, confirmDisputed: true, ...ADA });
+    await pass(31 * DAY);
+  }
+  expect(takenOf(told, actions).filter((type) => type === 'payment.disputed')).toHaveLength(1);
+  const { notification } = told.find((one) => one.notification.workflowId === actions) as Told;
+  expect(notification.data).toMatchObject({ paymentId, reference, knownBy: 'statement' });
+});
+
 test('a statement shows a chargeback whose event was lost: it is found, kept and told once', async () => {
   const { actions, transactionId, reference, workflowId } = await charged();
   await time.sandbox.addFault({ action: 'lose_event', path: 'payment.payment.update', reconciliation_id: reference });
