@@ -162,9 +162,10 @@ async function openSubscription(deps: ActivityDeps, { raw, now }: OpenSubscripti
   const { notify, businessUnit } = input;
   const ofNotify = notify === undefined ? [] : notifyFaults(deps.notifications, businessUnit, notify.url);
   const faults = [...ofInput, ...ofNotify, ...known.faults];
-  if (faults.length > 0) return { faults };
+  const notifies = notifiesOf(deps, businessUnit);
+  if (faults.length > 0) return { faults, ...(ofNotify.length > 0 && { notifyIsFaulty: true }), ...notifies };
   const { last4Digits } = known;
-  return { ...(last4Digits !== undefined && { last4Digits }), ...notifiesOf(deps, businessUnit) };
+  return { ...(last4Digits !== undefined && { last4Digits }), ...notifies };
 }
 
 async function cardFaults(

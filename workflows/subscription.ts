@@ -1,8 +1,9 @@
 import { allHandlersFinished, CancellationScope } from '@temporalio/workflow';
 import type { SubscriptionEnded } from '../src/contract/subscription-commands.js';
-import { billInThisRun, endRefused, endSubscription } from './billing/bill-in-this-run.js';
+import { billInThisRun, endSubscription } from './billing/bill-in-this-run.js';
 import { checkBeforeBilling, continueSubscription, openSubscription } from './billing/open.js';
 import { carriedOf } from './billing/carried-state.js';
+import { endRefused } from './billing/refuse-start.js';
 import type { Billing, Carried, Unopened } from './billing/state.js';
 
 /**

@@ -27,7 +27,9 @@ export interface OpenSubscriptionCall {
   now: number;
 }
 /** All faults at once, including those of calendar, card and customer. */
-export type OpenedSubscription = { faults: string[] } | { last4Digits?: string; notifies?: true };
+export type OpenedSubscription =
+  /** `notifyIsFaulty`: nothing can be sent to its own address. */
+  { faults: string[]; notifyIsFaulty?: true; notifies?: true } | { last4Digits?: string; notifies?: true };
 
 interface CheckNotifyCall {
   businessUnit: string;

@@ -85,13 +85,21 @@ describe('a new subscription', () => {
         expect.stringMatching(/^customerId: /),
         expect.stringMatching(/^token: /),
       ],
+      notifyIsFaulty: true,
     });
+  });
+
+  test('that is refused learns whom that can be told', async () => {
+    const notifications = tellingOf([{ url: 'https://merchant.test/all' }]);
+    const faults = { faults: [expect.stringMatching(/^token: /)], notifies: true };
+    expect(await opened({ token: randomUUID() }, { notifications })).toEqual(faults);
   });
 
   test('is refused an address for notifications to which nothing could be sent', async () => {
     const url = 'https://user:word@merchant.test/hook';
     expect(await opened({ notify: { url } })).toEqual({
       faults: [expect.stringMatching(/^notify\.url: .* carries a user name/)],
+      notifyIsFaulty: true,
     });
   });
 

@@ -290,11 +290,3 @@ function answerAll(flow: Billing, ended: NonNullable<Billing['ended']>): void {
     command.answer = { refusal: `the subscription ended before this was begun: ${ended.status}` };
   }
 }
-
-/** @throws the failure by which the subscription was refused before anything was billed */
-export async function endRefused(flow: Billing, failure: Error): Promise<never> {
-  show(flow, { status: 'refused', waitingFor: 'nothing' });
-  for (const command of flow.queue.splice(0)) command.answer = { refusal: 'the subscription was refused' };
-  await condition(allHandlersFinished);
-  throw failure;
-}

@@ -90,13 +90,17 @@ async function check(flow: Billing, raw: unknown, before: Unopened | undefined):
     if (earlier !== undefined) throw secondRunFailure(flow.input.reference, earlier);
   }
   const opened = await lookUp(flow, raw, before ?? notOpened(flow, workflowInfo().startTime.getTime()));
+  noteWanted(flow, opened);
   if ('faults' in opened) {
     // A reset looks again: a card that was changed since, and is no longer on file, ends nothing that has billed.
     const isAfterReset = flow.afterReset === true || decidesAfterReset();
     if (isAfterReset && (await hasBilled(flow))) return;
+    if (opened.notifyIsFaulty === true) {
+      delete flow.outbox.url;
+      flow.outbox.wanted = opened.notifies === true;
+    }
     throw invalidInput(opened.faults);
   }
-  noteWanted(flow, opened);
   if (opened.last4Digits !== undefined) flow.card = { ...flow.card, last4Digits: opened.last4Digits };
 }
 

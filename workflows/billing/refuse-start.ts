@@ -11,7 +11,11 @@ import { businessUnitSchema, uuidSchema } from '../../src/contract/fields.js';
 import { isUndecodable } from '../../src/contract/payload-marks.js';
 import { invalidInput } from '../kit/start-guard.js';
 import { subscriptionOutcomeUpdate } from '../messages.js';
+import { isHandedOver } from '../kit/outbox.js';
 import { read } from '../policies.js';
+import { show } from './show.js';
+import type { Billing } from './state.js';
+import { tellOf } from './tell.js';
 
 /** An update sent along with the start must fail with the reason, not with "workflow completed". */
 export async function refuseSubscriptionStart(failure: unknown, raw: unknown): Promise<never> {
@@ -60,4 +64,19 @@ async function faultOf(field: string, asked: Promise<unknown>): Promise<string[]
     const certain: readonly unknown[] = [FAILURE_TYPES.notFound, FAILURE_TYPES.invalidInput];
     return cause instanceof ApplicationFailure && certain.includes(cause.type) ? [`${field}: ${cause.message}`] : [];
   }
+}
+
+/**
+ * Merchant and callers are told before the run closes: a caller may have left while card and customer could not be looked up.
+ * @throws the failure by which the subscription was refused before anything was billed
+ */
+export async function endRefused(flow: Billing, failure: Error): Promise<never> {
+  // A second run says nothing of the subscription that the first one bills.
+  const isSecond = failure instanceof ApplicationFailure && failure.type === FAILURE_TYPES.referenceConflict;
+  // A reset may begin it after all, and that has an end of its own.
+  if (!isSecond) tellOf(flow, 'subscription.ended', 'refused', { status: 'refused', reason: failure.message });
+  show(flow, { status: 'refused', waitingFor: 'nothing' });
+  for (const command of flow.queue.splice(0)) command.answer = { refusal: 'the subscription was refused' };
+  await condition(() => allHandlersFinished() && isHandedOver(flow));
+  throw failure;
 }

@@ -1,15 +1,21 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { fullOr } from '../../support/counts.js';
 import { LIMITS } from '../engine/limits.js';
 import { inRome, later } from '../../support/subscriptions.js';
-import { answers, DAY, HOUR, MINUTE, sharedTime, shownRuns } from './context.js';
+import { tellingOf } from '../../support/telling.js';
+import { answers, DAY, failsWith, HOUR, MINUTE, sharedTime, shownRuns } from './context.js';
+import { listenToAll, MERCHANT, sentOf, takenOf } from './told.js';
 import { beginWeekly } from './weekly.js';
 
 const DAYS = fullOr(3_650, 30);
 /** After so many events of a run the engine suggests the next one. */
 const RUN = fullOr(LIMITS.suggestContinueAsNewEvents, 200);
 
-const time = sharedTime({ billing: true }, { suggestRunAfter: () => RUN });
+const time = sharedTime(
+  { billing: true },
+  { suggestRunAfter: () => RUN, telling: tellingOf([{ url: `${MERCHANT}/all` }]) },
+);
 
 test(`a subscription whose card can't be looked up for ${DAYS} days begins then as it was meant to`, async () => {
   const { id } = await time.sandbox.addFault(answers(401, 'GET', '/customers/*'));
@@ -94,3 +100,30 @@ test.each([
     await flow.command('cancel', { when: 'now' });
   },
 );
+
+test.each([
+  ['the endpoints of its unit', {}, ['/all']],
+  ['its own address too', { notify: { url: `${MERCHANT}/own` } }, ['/all', '/own']],
+  [
+    'the endpoints alone, if its own address is at fault',
+    { notify: { url: `http://a:b@merchant.test/own` } },
+    ['/all'],
+  ],
+])('a subscription that is refused once its caller has left tells %s', async (_whom, notify, paths) => {
+  const told = listenToAll(time);
+  const { id } = await time.sandbox.addFault(answers(401, 'GET', '/customers/*'));
+  const { flow } = await beginWeekly(time, { token: randomUUID(), ...notify });
+  await time.passUntil((await time.now()) + DAY);
+  await time.sandbox.removeFault(id);
+  await expect(flow.ended()).rejects.toMatchObject(failsWith('InvalidInput', 'token: '));
+  await time.passUntil((await time.now()) + MINUTE);
+  expect(takenOf(told, flow.workflowId)).toEqual(paths.map(() => 'subscription.ended'));
+  const data = { subscription: flow.reference, status: 'refused', reason: expect.stringContaining('token: ') };
+  expect(told.find(({ notification }) => notification.workflowId === flow.workflowId)?.notification).toMatchObject({
+    data,
+  });
+  // An address that is at fault is not tried.
+  const { notifications } = await sentOf(time, flow.workflowId);
+  const tried = notifications.flatMap(({ deliveries = [] }) => deliveries.map(({ url }) => url));
+  expect(tried.sort()).toEqual(paths.map((path) => `${MERCHANT}${path}`));
+});
