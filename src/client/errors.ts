@@ -51,20 +51,23 @@ export function naming(error: HoldfastError, commandId: string): HoldfastError {
   return new HoldfastError(error.type, message, error.faults, error.askAgain);
 }
 
-/** Translates an error of the Temporal client for the caller; `ended`: the flow has closed. */
-export function translate(error: unknown, reference: string): HoldfastError | 'ended' {
+/**
+ * Translates an error of the Temporal client for the caller; `ended`: the flow has closed.
+ * @param again what has perhaps begun, and what is safe to do, in sentences
+ */
+export function translate(error: unknown, reference: string, again = startAgain(reference)): HoldfastError | 'ended' {
   if (error instanceof HoldfastError) return error;
   if (error instanceof WorkflowExecutionAlreadyStartedError) return 'ended';
   if (error instanceof WorkflowUpdateFailedError && !isTyped(error.cause)) {
     // The run ended before it answered, as in a reset; the next run may still answer.
-    return engineUnavailable(reference, error.cause?.message ?? error.message);
+    return unanswered(again, error.cause?.message ?? error.message);
   }
   if (error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError) {
     return fromFailure(error.cause, error.message);
   }
   if (error instanceof WorkflowNotFoundError) {
     if (/already completed/i.test(error.message)) return 'ended';
-    if (isLostUpdate(error)) return engineUnavailable(reference, error.message);
+    if (isLostUpdate(error)) return unanswered(again, error.message);
     return new HoldfastError('FlowNotFound', `No flow with reference "${reference}" is known`);
   }
   if (error instanceof ApplicationFailure) return fromFailure(error, error.message);
@@ -73,10 +76,10 @@ export function translate(error: unknown, reference: string): HoldfastError | 'e
     error instanceof ServiceError ||
     isGrpcServiceError(error)
   ) {
-    return unavailable(error, reference);
+    return unavailable(error, again);
   }
   const message = error instanceof Error ? error.message : String(error);
-  return new HoldfastError('EngineUnavailable', `${ask(reference)} Cause: ${message}`);
+  return unanswered(again, message, false);
 }
 
 /** The flow exists but the update doesn't: its run continued as new, and the next run did not get the update. */
@@ -108,24 +111,27 @@ function fromFailure(cause: unknown, message: string): HoldfastError {
   );
 }
 
-/** gRPC codes that mean the server did nothing: INVALID_ARGUMENT, PERMISSION_DENIED, UNAUTHENTICATED. */
+/** gRPC codes with which the server refuses a call: INVALID_ARGUMENT, PERMISSION_DENIED, UNAUTHENTICATED. */
 const REFUSED = new Set([3, 7, 16]);
 
-function unavailable(error: Error, reference: string): HoldfastError {
+function unavailable(error: Error, again: string): HoldfastError {
   const cause = error instanceof ServiceError ? error.cause : error;
   const details = cause instanceof Error ? cause.message : error.message;
-  if (isGrpcServiceError(cause) && REFUSED.has(cause.code)) {
-    return new HoldfastError(
-      'EngineUnavailable',
-      `Temporal refused this call, so this call did nothing (${details}). A flow that an earlier call started goes on.`,
-    );
-  }
-  return new HoldfastError('EngineUnavailable', `${ask(reference)} Cause: ${details}`, [], !isCancelled(cause));
+  // It may have been the wait for the answer to what had been taken before.
+  if (isGrpcServiceError(cause) && REFUSED.has(cause.code))
+    return new HoldfastError('EngineUnavailable', `Temporal refused this call (${details}). ${again}`);
+  if (isCancelled(cause)) return new HoldfastError('EngineUnavailable', `There is no answer yet. ${again}`);
+  return unanswered(again, details);
 }
 
 /** Nothing is known about the payment, and the same call may be repeated. */
 export function engineUnavailable(reference: string, cause: string): HoldfastError {
-  return new HoldfastError('EngineUnavailable', `${ask(reference)} Cause: ${cause}`, [], true);
+  return unanswered(startAgain(reference), cause);
+}
+
+function unanswered(again: string, cause: string, askAgain = true): HoldfastError {
+  const message = `Temporal did not answer in time. ${again} Cause: ${cause}`;
+  return new HoldfastError('EngineUnavailable', message, [], askAgain);
 }
 
 /** gRPC code CANCELLED: our own side aborted the call, so it must not be repeated at once. */
@@ -134,9 +140,12 @@ function isCancelled(cause: unknown): boolean {
 }
 
 /** Worded so that the caller does not treat it as a failed payment. */
-function ask(reference: string): string {
+function startAgain(reference: string): string {
   return (
-    `Temporal did not answer in time. The flow of "${reference}" may have started: call again with the same input ` +
+    `The flow of "${reference}" may have started: call again with the same input ` +
     `and the same reference, or ask status("${reference}"). Never repeat it under a new reference.`
   );
 }
+
+/** Of a command: it may have been accepted. */
+export const GIVE_AGAIN = 'The command may have been taken: give it again, with the same commandId.';

@@ -99,12 +99,13 @@ export class FlowCalls {
     return this.#client.workflow.getHandle(workflowIdOf(flow));
   }
 
-  async guarded<Answer>(flow: FlowRef, call: () => Promise<Answer>): Promise<Answer> {
+  /** @param again what is safe to do where nothing is known, in a sentence */
+  async guarded<Answer>(flow: FlowRef, call: () => Promise<Answer>, again = againOf(flow)): Promise<Answer> {
     const name = typeof flow === 'string' ? flow : workflowIdOf(flow);
     try {
       return decoded(await this.#deadlines.within(Date.now() + COMMAND_MS, call));
     } catch (error) {
-      const failure = sayIds(translate(error, name), flow);
+      const failure = sayIds(translate(error, name, again), flow);
       const cause =
         failure !== 'ended' && failure.type === 'FlowNotFound'
           ? await missing(this.#client, workflowIdOf(flow), name, failure)
@@ -113,6 +114,11 @@ export class FlowCalls {
       throw new HoldfastError('StateConflict', `The flow of "${name}" has ended; nothing can change it any more`);
     }
   }
+}
+
+/** Only a payment's reference is asked for by itself. */
+function againOf(flow: FlowRef): string | undefined {
+  return typeof flow === 'string' ? undefined : 'What was asked may have been done: call again, with the same input.';
 }
 
 /** A reference alone is that of a payment, so that a subscription's is not found. */

@@ -25,7 +25,7 @@ import { keyword } from './start-options.js';
 import { type Deadlines, DESCRIBE_MS, type Within } from './deadlines.js';
 import { ofWorker } from './ended-flow.js';
 import { doneBefore, reauthorizedBefore } from './done-before.js';
-import { HoldfastError, naming, isClosingRun, isLostUpdate, translate } from './errors.js';
+import { GIVE_AGAIN, HoldfastError, naming, isClosingRun, isLostUpdate, translate } from './errors.js';
 import { isOpen } from './is-open.js';
 import { requireAsMade, requireAsOpened } from './named-payment.js';
 
@@ -70,7 +70,7 @@ export async function sendCommand(
     return isUnsettled(answer) ? { ...answer, commandId } : answer;
   } catch (error) {
     const name = nameOf(ref);
-    const failure = translate(error, name);
+    const failure = translate(error, name, GIVE_AGAIN);
     if (failure === 'ended') throw new HoldfastError('StateConflict', `The flow of "${name}" has ended`);
     throw sent.request.commandId === undefined && sent.request.reference === undefined
       ? naming(failure, commandId)
@@ -217,7 +217,7 @@ async function sendTo(
     return ofWorker(await deadlines.within(Math.max(until, Date.now() + 1), () => handle.result()));
   } catch (error) {
     if (isLostUpdate(error) || isClosingRun(error)) return 'ended';
-    const failure = translate(error, workflowId);
+    const failure = translate(error, workflowId, GIVE_AGAIN);
     if (failure === 'ended' || failure.type === 'FlowNotFound') return 'ended';
     // It stays open until its end is handed over to whoever tells the merchant.
     if (start === undefined && failure.message.includes(ALREADY_ENDED)) return 'ended';
