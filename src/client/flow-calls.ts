@@ -8,7 +8,8 @@ import {
 } from '@temporalio/client';
 import type { ParsedResolvePendingInput } from '../contract/charge.js';
 import { FLOWS } from '../contract/flows.js';
-import { paymentWorkflowId, resolveWorkflowId, MEMO_KEYS } from '../contract/names.js';
+import type { FlowStatus } from '../contract/messages.js';
+import { MEMO_KEYS, paymentWorkflowId, QUERY_NAMES, resolveWorkflowId } from '../contract/names.js';
 import type { Deadlines } from './deadlines.js';
 import { decoded, missing, ofWorker } from './ended-flow.js';
 import { resultBefore } from './end-of-flow.js';
@@ -136,7 +137,8 @@ function workflowIdOf(flow: FlowRef): string {
 }
 
 /**
- * Runs a flow on the cards on file, or joins the one that was started with the same `commandId`.
+ * Runs a flow on the cards on file, or joins the one that was started with the same `commandId`. One that has failed is run
+ * again: nothing but asking the service once more shows whether the cause has passed.
  * @throws HoldfastError `ReferenceConflict` when the `commandId` was used for another card; the flow's own failure
  */
 export async function runCardFlow<Answer>(
@@ -144,49 +146,61 @@ export async function runCardFlow<Answer>(
   { type, title, taskQueue, workflowId, fingerprint, subject, input }: FlowRequest<'listCards' | 'removeCard'>,
 ): Promise<Answer> {
   const until = Date.now() + COMMAND_MS;
-  return await calls.guarded({ workflowId }, async () => {
-    const started = await calls.startOrJoin(type, {
-      workflowId,
-      taskQueue,
-      args: [input],
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      memo: startMemo(fingerprint),
+  const options = { workflowId, taskQueue, args: [input], memo: startMemo(fingerprint) };
+  const start = (workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE_FAILED_ONLY'): Promise<boolean> =>
+    calls.startOrJoin(type, {
+      ...options,
+      workflowIdReusePolicy,
       staticSummary: `${title} ${subject.customerId}`,
     });
-    const flow = calls.handle({ workflowId });
-    const theirs = started ? fingerprint : decoded((await flow.describe()).memo?.[MEMO_KEYS.fingerprint]);
-    // A flow that was started without this client has no fingerprint.
-    if (theirs !== undefined && theirs !== fingerprint) {
-      throw new HoldfastError(
-        'ReferenceConflict',
+  const run = async (): Promise<Answer> => {
+    if (!(await start('REJECT_DUPLICATE'))) {
+      await requireSame(
+        calls.handle({ workflowId }),
+        fingerprint,
         `Command "${subject.reference}" was already given for another card of this customer; use a new commandId`,
       );
+      await start('ALLOW_DUPLICATE_FAILED_ONLY');
     }
     return await calls.resultBefore<Answer>(workflowId, until);
-  });
+  };
+  const again =
+    'The payment service, which may not answer, is asked for up to a day: call again, with the same commandId.';
+  return await calls.guarded({ workflowId }, run, again);
 }
 
 /**
- * Starts the flow that follows a foreign transaction, or joins it.
- * @throws HoldfastError `ReferenceConflict` when that flow expects another amount, currency or business unit
+ * Starts the flow that follows a foreign transaction, or joins it. One that has failed follows nothing any more, and never
+ * sent anything: another one is started.
+ * @throws HoldfastError `ReferenceConflict` when that flow expects another payment, kind, amount, currency or business unit
  */
 export async function followTransaction(
   calls: FlowCalls,
   parsed: ParsedResolvePendingInput,
 ): Promise<{ workflowId: string }> {
-  const { transactionId } = parsed;
+  const { transactionId, paymentId, kind } = parsed;
   const request = makeRequest(FLOWS.resolvePending, parsed);
   const { type, workflowId, fingerprint } = request;
-  await calls.guarded(transactionId, async () => {
-    await calls.startOrJoin(type, startOptions(request));
-    const { memo } = await calls.handle({ transactionId }).describe();
-    // A flow that was started without this client has no fingerprint before its first task.
-    const theirs = decoded(memo?.[MEMO_KEYS.fingerprint]);
-    if (theirs === undefined || theirs === fingerprint) return;
-    throw new HoldfastError(
-      'ReferenceConflict',
-      `Transaction "${transactionId}" is already followed with another input: ask for its status`,
-    );
+  await calls.guarded({ transactionId }, async () => {
+    const started = await calls.startOrJoin(type, {
+      ...startOptions(request),
+      workflowIdConflictPolicy: 'FAIL',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+    });
+    if (started) return;
+    const flow = calls.handle({ transactionId });
+    const conflict = `Transaction "${transactionId}" is already followed with another input: ask for its status`;
+    await requireSame(flow, fingerprint, conflict);
+    const theirs = ofWorker(await flow.query<FlowStatus>(QUERY_NAMES.status));
+    if (theirs.paymentId !== paymentId || theirs.operation !== kind)
+      throw new HoldfastError('ReferenceConflict', conflict);
   });
   return { workflowId };
+}
+
+/** @throws HoldfastError `ReferenceConflict` when the flow was started with another input */
+async function requireSame(flow: WorkflowHandle, fingerprint: string, conflict: string): Promise<void> {
+  const theirs = decoded((await flow.describe()).memo?.[MEMO_KEYS.fingerprint]);
+  // A flow that was started without this client has no fingerprint before its first task.
+  if (theirs !== undefined && theirs !== fingerprint) throw new HoldfastError('ReferenceConflict', conflict);
 }

@@ -45,6 +45,7 @@ import type { SubscriptionInput } from '../contract/subscription.js';
 import type { SubscriptionOutcome } from '../contract/subscription-commands.js';
 import { type BrakeCommands, brakeCommands } from './brakes.js';
 import { type AskableType, askFlow, type FlowOutcomes } from './ask-flow.js';
+import { type HoldfastError, naming } from './errors.js';
 import { runCardFlow, FlowCalls, type FlowRef, followTransaction } from './flow-calls.js';
 import { checkInput, checkSubscriptionInput, makeRequest } from './start-options.js';
 import { decideOutgoing } from './decide-outgoing.js';
@@ -115,14 +116,18 @@ export class HoldfastClient {
   }
 
   /**
-   * Removes a card on file. A repeated call with the same `commandId` gets the first one's answer.
+   * Removes a card on file. A repeated call with the same `commandId` gets the first one's answer; if that was a failure
+   * it asks the service again.
    * @throws HoldfastError `NotFound` if the customer has no such card; `ReferenceConflict` when the `commandId` was
    * used for another card; `EngineUnavailable` while the service does not answer: repeat with the same `commandId`
    */
   async removeCard(input: Omit<RemoveCardInput, 'commandId'> & { commandId?: string }): Promise<RemovedCard> {
     const commandId = input.commandId ?? randomUUID();
     const parsed = checkInput(FLOWS.removeCard.schema, { ...input, commandId });
-    return await runCardFlow<RemovedCard>(this.#calls, makeRequest(FLOWS.removeCard, parsed));
+    const removed = runCardFlow<RemovedCard>(this.#calls, makeRequest(FLOWS.removeCard, parsed));
+    return await removed.catch((error: HoldfastError) => {
+      throw input.commandId === undefined ? naming(error, commandId) : error;
+    });
   }
 
   /**
@@ -218,7 +223,7 @@ export class HoldfastClient {
 
   /**
    * Follows a foreign transaction to its final status, or joins the flow that does. Moves no money.
-   * @throws HoldfastError `ReferenceConflict` when that flow expects another amount, currency or business unit
+   * @throws HoldfastError `ReferenceConflict` when that flow expects another payment, kind, amount, currency or business unit
    */
   async resolvePending(input: ResolvePendingInput): Promise<{ workflowId: string }> {
     return await followTransaction(this.#calls, checkInput(FLOWS.resolvePending.schema, input));

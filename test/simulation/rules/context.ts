@@ -161,12 +161,8 @@ export async function heldElsewhere(time: SimulatedTime, amount: number): Promis
   return payment.id;
 }
 
-/** Made by somebody else over 60.00 USD, it pends: a flow follows it now. @returns its id, or the one that was given instead */
-export async function followPending(
-  time: SimulatedTime,
-  kind: 'charge' | 'credit',
-  ids: { transactionId?: string } = {},
-): Promise<string> {
+/** Made by somebody else over 60.00 USD, it pends. */
+export async function pendingElsewhere(time: SimulatedTime, kind: 'charge' | 'credit') {
   const keyed = () => ({ idempotencyKey: randomUUID() });
   const { token } = await time.sandbox.tokenize(CARDS.pendsThenSucceeds);
   const { data: payment } = await time.provider.createPayment({ amount: 6_000, currency: 'USD' }, keyed());
@@ -175,7 +171,16 @@ export async function followPending(
     kind === 'charge'
       ? await time.provider.createCharge(payment.id, body, keyed())
       : await time.provider.createCredit(payment.id, body, keyed());
-  const { transactionId = data.id } = ids;
-  await time.holdfast.resolvePending({ paymentId: payment.id, transactionId, kind, amount: 6_000, currency: 'USD' });
-  return transactionId;
+  return { paymentId: payment.id, transactionId: data.id, kind, amount: 6_000, currency: 'USD' };
+}
+
+/** The same, and a flow follows it now. @returns its id, or the one that was given instead */
+export async function followPending(
+  time: SimulatedTime,
+  kind: 'charge' | 'credit',
+  ids: { transactionId?: string } = {},
+): Promise<string> {
+  const made = { ...(await pendingElsewhere(time, kind)), ...ids };
+  await time.holdfast.resolvePending(made);
+  return made.transactionId;
 }

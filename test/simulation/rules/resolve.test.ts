@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest';
 import { resolveWorkflowId } from '../../../src/contract/names.js';
-import { answers, DAY, failsWith, followPending, HOUR, MINUTE, OPERATOR, sharedTime } from './context.js';
+import {
+  answers,
+  DAY,
+  failsWith,
+  followPending,
+  HOUR,
+  MINUTE,
+  OPERATOR,
+  pendingElsewhere,
+  sharedTime,
+} from './context.js';
 
 const time = sharedTime();
 
@@ -70,4 +80,28 @@ test('an operator can end what can not be read', async () => {
   await time.holdfast.settleManually({ transactionId }, { ...OPERATOR, status: 'notExecuted' });
   expect(await handle.result()).toMatchObject({ status: 'notExecuted', evidence: { knownBy: 'operator' } });
   await comesBack();
+});
+
+test('a flow that has found nothing is no answer to who asks again: another one follows what is there', async () => {
+  const right = await pendingElsewhere(time, 'charge');
+  const handle = time.client.workflow.getHandle(resolveWorkflowId(right.transactionId));
+  await time.holdfast.resolvePending({ ...right, kind: 'credit' });
+  await expect(handle.result()).rejects.toMatchObject(failsWith('NotFound', 'knows no credit'));
+  await time.holdfast.resolvePending(right);
+  expect(await handle.result()).toMatchObject({ status: 'succeeded' });
+  await time.holdfast.resolvePending(right);
+  expect(time.simulation.engine.runsOf(handle.workflowId)).toBe(2);
+});
+
+test('whoever names another payment or kind than the flow that follows it is told so, and not that it is followed', async () => {
+  const followed = await pendingElsewhere(time, 'charge');
+  await time.holdfast.resolvePending(followed);
+  await time.holdfast.resolvePending(followed);
+  for (const other of [{ kind: 'credit' }, { paymentId: '11111111-1111-4111-8111-111111111111' }] as const)
+    await expect(time.holdfast.resolvePending({ ...followed, ...other })).rejects.toMatchObject({
+      type: 'ReferenceConflict',
+      message: expect.stringContaining('already followed with another input'),
+    });
+  const handle = time.client.workflow.getHandle(resolveWorkflowId(followed.transactionId));
+  expect(await handle.result()).toMatchObject({ status: 'succeeded' });
 });
