@@ -191,7 +191,8 @@ export function listsLag(facts: PaymentFacts, sums: Sums): boolean {
   return facts.status === 'Authorized' && sums.authorized === 0;
 }
 
-export type Allowed = { amount: number } | { refusal: string; badInput?: true };
+/** `notYet`: it may be allowed once the service shows more. */
+export type Allowed = { amount: number } | { refusal: string; badInput?: true; notYet?: true };
 
 /**
  * The amount that a command may move, or why it is refused, with the numbers. `show` formats an amount for people.
@@ -209,7 +210,8 @@ export function allowedAmount(
       `${show(captured)} captured, ${show(refunded)} refunded or being refunded`;
     if (sums.captured === 0 && sums.capturedAtMost > 0)
       return {
-        refusal: `${show(sums.capturedAtMost)} may have been captured, and nothing confirms it yet; try again later`,
+        refusal: `${show(sums.capturedAtMost)} may have been captured, and nothing confirms it yet; try again later, under a new commandId`,
+        notYet: true,
       };
     if (sums.captured === 0) return { refusal: 'nothing has been captured, so that nothing can be refunded' };
     // A void may have reversed the capture: a refund beside it would give the money back twice.

@@ -126,7 +126,7 @@ describe('the sums of a payment', () => {
 
   test('do not take for captured what was never confirmed, nor what may be listed under another name', () => {
     const none = captured({ captures: [] });
-    const unsure = { refusal: '60 units may have been captured, and nothing confirms it yet; try again later' };
+    const unsure = { refusal: expect.stringContaining('nothing confirms it yet'), notYet: true };
     expect(asks('refund', 1, none, [actionOf({ ...CAPTURE, fate: 'unconfirmed' })])).toEqual(unsure);
     const { transactionId: _unknown, ...outcome } = actionOf({ ...CAPTURE, fate: 'succeeded' }).outcome;
     const byOperator = { ...actionOf({ ...CAPTURE, fate: 'succeeded' }), outcome };
@@ -267,7 +267,10 @@ describe('what a command is told', () => {
       'refund',
       1,
       { captured: 0 },
-      { refusal: '60 units may have been captured, and nothing confirms it yet; try again later' },
+      {
+        refusal: '60 units may have been captured, and nothing confirms it yet; try again later, under a new commandId',
+        notYet: true,
+      },
     ],
     ['refund', undefined, { voided: true }, { amount: 60 }],
     [

@@ -38,7 +38,7 @@ const UNDER_WAY = { refund: 'refunding', void: 'voiding', capture: 'capturing' }
 
 export interface Acted {
   answer: Answer;
-  /** The input of this run doesn't fit the payment; the next run may be opened with another input. */
+  /** The next run may do it: it may be opened with an input that fits the payment, or the service shows more by then. */
   unfit?: true;
 }
 
@@ -230,7 +230,7 @@ async function prepare(
   const allowed = allowedAmount(name, asked, sums, show, capture);
   if ('refusal' in allowed) {
     const type = allowed.badInput === true ? FAILURE_TYPES.invalidInput : FAILURE_TYPES.stateConflict;
-    return { answer: { refusal: allowed.refusal, type } };
+    return { answer: { refusal: allowed.refusal, type }, ...(allowed.notYet === true && { unfit: true }) };
   }
 
   const { amount } = allowed;
