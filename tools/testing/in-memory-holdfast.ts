@@ -18,6 +18,7 @@ import {
 } from '../../src/contract/messages.js';
 import type { FinalStepOutcome, OutcomeBase, Pending, Unknown } from '../../src/contract/outcome.js';
 import {
+  allowedOf,
   type Command,
   type CommandName,
   endOfHold,
@@ -28,7 +29,6 @@ import {
   type PlannedAnswer,
   presented,
   refused,
-  requireAllowed,
   underWay,
 } from './in-memory-payment.js';
 
@@ -191,6 +191,7 @@ export class InMemoryHoldfast implements PaymentClient {
     if (command.name !== name || command.request !== canonical(request))
       throw new HoldfastError('ReferenceConflict', `command "${commandId}" was already given with another request`);
     if (command.sent !== undefined) return named(this.#ask(command.sent), commandId);
+    if (command.refusal !== undefined) throw command.refusal;
     const base = { ...payment.base, amount: amount ?? payment.base.amount };
     if (payment.made.outcome === undefined) {
       if (before === undefined) requireEarlyVoid(payment, name);
@@ -205,8 +206,14 @@ export class InMemoryHoldfast implements PaymentClient {
       // What it waits for may be pending; of its own nothing is known yet.
       return { ...this.#meanwhile(base, busy), status: 'unknown', commandId };
     }
-    const allowed = requireAllowed(payment, name, amount, captureId);
-    command.sent = { base: { ...payment.base, amount: allowed }, planId: commandId, captureId };
+    const allowed = allowedOf(payment, name, amount, captureId);
+    if ('refusal' in allowed) {
+      // A flow that holds money refuses a command before it takes it.
+      const isKept = !isHeld(payment) && allowed.notYet !== true;
+      if (isKept) payment.commands.set(commandId, { ...command, refusal: allowed.refusal });
+      throw allowed.refusal;
+    }
+    command.sent = { base: { ...payment.base, amount: allowed.amount }, planId: commandId, captureId };
     payment.commands.set(commandId, command);
     return named(this.#ask(command.sent), commandId);
   }

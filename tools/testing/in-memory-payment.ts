@@ -39,8 +39,10 @@ export interface Command {
   readonly name: CommandName;
   /** In canonical form. */
   readonly request: string;
-  /** undefined while it waits for another operation, or was refused after that. */
+  /** undefined while it waits for another operation, or was refused. */
   sent?: Operation;
+  /** Of the flow that takes commands once nothing is held any more: its answer to each repeat. */
+  refusal?: HoldfastError;
 }
 
 export interface Payment {
@@ -95,21 +97,26 @@ function hasCapturedItself({ capturesItself, made, commands }: Payment): boolean
   return capturesItself && hasMoved(made) && !sentBy(commands, 'void').some(mayHaveMoved);
 }
 
-/**
- * The amount that a command moves, by the rules of the real one.
- * @throws HoldfastError `StateConflict`, `InvalidInput`
- */
-export function requireAllowed(payment: Payment, name: CommandName, asked: number | undefined, captureId?: string) {
+/** The amount that a command moves, by the rules of the real one, or why it is refused. */
+export function allowedOf(
+  payment: Payment,
+  name: CommandName,
+  asked: number | undefined,
+  captureId?: string,
+): { amount: number } | { refusal: HoldfastError; notYet?: true } {
   const show = (amount: number): string => showMoney(amount, payment.base.currency);
   const sums = sumsOf(payment);
   const isOpen = isHeld(payment);
   if (isOpen && name === 'capture' && sums.capturedAtMost > 0)
-    throw refused('a capture failed without confirmation; another could take the money twice');
+    return { refusal: refused('a capture failed without confirmation; another could take the money twice') };
   const capture = captureId === undefined ? undefined : sumsOfCapture(payment, captureId);
+  if (captureId !== undefined && capture === undefined)
+    return { refusal: refused(`captureId: the payment has no capture ${captureId}`, 'InvalidInput') };
   // Of an open hold that a capture has perhaps taken, the rest is let go by a void.
   const allowed = allowedAmount(name, asked, isOpen ? { ...sums, capturedAtMost: 0 } : sums, show, capture);
-  if ('amount' in allowed) return allowed.amount;
-  throw refused(allowed.refusal, allowed.badInput === true ? 'InvalidInput' : 'StateConflict');
+  if ('amount' in allowed) return allowed;
+  const { refusal, badInput, ...rest } = allowed;
+  return { refusal: refused(refusal, badInput === true ? 'InvalidInput' : 'StateConflict'), ...rest };
 }
 
 export function refused(why: string, type: 'InvalidInput' | 'StateConflict' = 'StateConflict'): HoldfastError {
@@ -135,10 +142,10 @@ function sumsOf(payment: Payment): Sums {
   };
 }
 
-function sumsOfCapture(payment: Payment, captureId: string): CaptureSums {
+function sumsOfCapture(payment: Payment, captureId: string): CaptureSums | undefined {
   const isIt = (sent: Operation): boolean => sent.outcome?.transactionId === captureId;
   const captured = sumOf(payment, 'capture', (sent) => isIt(sent) && hasMoved(sent));
-  if (captured === 0) throw refused(`captureId: the payment has no capture ${captureId}`, 'InvalidInput');
+  if (captured === 0) return undefined;
   return { captured, refunded: sumOf(payment, 'refund', (sent) => sent.captureId === captureId && mayHaveMoved(sent)) };
 }
 
