@@ -50,6 +50,7 @@ export class FlowCalls {
   /**
    * The server keeps the answer to an update id, even after the flow has ended, and returns it for any later request
    * with that id, whatever its name. The id therefore holds a hash of name and request: only the same one gets the same answer.
+   * It also names the run: a reset gives again what later runs were told, and fails where two have accepted the same id.
    */
   async update<Answer>(
     flow: FlowRef,
@@ -62,8 +63,10 @@ export class FlowCalls {
       .update(JSON.stringify([name, request]))
       .digest('hex')
       .slice(0, 16);
-    const updateId = freshId ?? (commandId === undefined ? undefined : `${commandId}:${asked}`);
     return await this.guarded(flow, async () => {
+      const isNamed = freshId === undefined && commandId !== undefined;
+      const run = isNamed ? (await this.handle(flow).describe()).runId : '';
+      const updateId = isNamed ? `${commandId}:${asked}:${run}` : freshId;
       const options = { args: [request] as [object], ...(updateId !== undefined && { updateId }) };
       return ofWorker(await this.handle(flow).executeUpdate<Answer, [object]>(name, options));
     });

@@ -97,15 +97,15 @@ async function sendNamed(
   // A flow that ends meanwhile drops the command without an error, so send it to the flow that took over.
   for (let tries = 0; tries < LEAST_TRIES || Date.now() < named.until; tries += 1) {
     if (tries > 0) await sleep(TRY_AGAIN_MS);
-    const { open, actions } = await findTarget(client, deadlines, ref);
+    const { open, run, actions } = await findTarget(client, deadlines, ref);
     if (open === undefined && actions === undefined) throw stillWithoutPayment(name);
     if (actions !== undefined && named.name === 'reauthorize')
       return await reauthorizedBefore(client, deadlines, name, commandId);
     const done = actions === undefined ? undefined : await doneBefore(client, deadlines, actions, named);
     if (done !== undefined) return done;
     const answer = await (actions === undefined
-      ? sendTo(client, deadlines, open ?? '', named, undefined)
-      : sendTo(client, deadlines, paymentActionsWorkflowId(actions.paymentId), named, actions));
+      ? sendTo(client, deadlines, { workflowId: open ?? '', run }, named, undefined)
+      : sendTo(client, deadlines, { workflowId: paymentActionsWorkflowId(actions.paymentId) }, named, actions));
     if (answer === 'ended') continue;
     // A run that continues as new answers early; sending again joins the command in the next run.
     if (!isUnsettled(answer) || Date.now() + TRY_AGAIN_MS >= named.until) return answer;
@@ -116,6 +116,8 @@ async function sendNamed(
 interface Target {
   /** Workflow id of the flow that created the payment, while it is open. */
   open?: string;
+  /** Its present run. */
+  run?: string;
   actions?: PaymentActionsInput;
 }
 
@@ -127,7 +129,7 @@ async function findTarget(client: Client, deadlines: Within, ref: PaymentRef): P
     if (typeof ref !== 'string') await requireAsMade(client, { ...ref, paymentId: ref.payment }, made);
     return made;
   });
-  if (isOpen(flow.status)) return { open: workflowId };
+  if (isOpen(flow.status)) return { open: workflowId, run: flow.runId };
   const actions = actionsOf(flow, workflowId);
   // Its first task may have charged a payment that it never had the time to name.
   if (actions === undefined && isStopped(flow.status)) throw stoppedWithoutPayment(nameOf(ref));
@@ -189,7 +191,7 @@ function actionsOf(flow: WorkflowExecutionDescription, workflowId: string): Paym
 async function sendTo(
   client: Client,
   deadlines: Within,
-  workflowId: string,
+  { workflowId, run }: { workflowId: string; run?: string | undefined },
   { name, request, until }: Sent,
   start: PaymentActionsInput | undefined,
 ): Promise<Answer | 'ended'> {
@@ -201,7 +203,7 @@ async function sendTo(
         : await deadlines.within(Date.now() + DESCRIBE_MS, () => latestRunOf(client, workflowId));
     if (start !== undefined && start.paymentReference === undefined && latest?.isOpen === true)
       requireAsOpened(start, latest.attributes);
-    const updateId = updateIdOf(name, request, latest?.isOpen === false ? latest.runId : undefined);
+    const updateId = updateIdOf(name, request, run ?? latest?.runId);
     const handle = await deadlines.within(Date.now() + ACCEPT_MS, () =>
       start === undefined
         ? client.workflow.getHandle(workflowId).startUpdate<Answer, [object]>(name, { ...options, updateId })
@@ -231,12 +233,13 @@ async function sendTo(
 /**
  * A repeated command gets the same update id and joins the waiting update: a flow accepts only ten at a time, including
  * the operator's. The id also hashes the request: for the bare commandId the server would return the first answer to a
- * different request. It also hashes the closed run, which may have refused what the next run can do.
+ * different request. It also hashes the run: a closed one may have refused what the next run can do, and a reset fails
+ * where two runs have accepted the same id.
  */
-function updateIdOf(name: Sent['name'], request: Sent['request'], closedRun: string | undefined): string {
+function updateIdOf(name: Sent['name'], request: Sent['request'], run: string | undefined): string {
   const asked = Object.entries(request).sort(([x], [y]) => (x < y ? -1 : 1));
   return createHash('sha256')
-    .update(JSON.stringify([name, asked, closedRun]))
+    .update(JSON.stringify([name, asked, run]))
     .digest('hex');
 }
 

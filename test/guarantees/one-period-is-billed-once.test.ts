@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BILLING_TASK_QUEUE, paymentWorkflowId, WORKFLOW_TYPES } from '../../src/contract/names.js';
+import { BILLING_TASK_QUEUE, paymentWorkflowId, SIGNAL_NAMES, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { SubscriptionInput } from '../../src/contract/subscription.js';
-import { resetToEachTask } from '../support/resets.js';
+import { resetToEachTask, resetToFirstTask } from '../support/resets.js';
 import { startStack, type TestStack } from '../support/stack.js';
 import { dailyInput, subscriptionOn } from '../support/stack-subscriptions.js';
 import { fullOr, inTurn } from '../support/counts.js';
@@ -133,6 +133,28 @@ test('a reset refunds nothing again, and refuses a refund of which nobody knows 
   });
   await until(runOf, (runId) => runId !== resetRun);
   await look();
+  await stack.holdfast.subscription.cancel(reference, { when: 'now' });
+});
+
+test('a reset to an earlier run is given what the later ones were told, also what two of them were, and bills nothing again', async () => {
+  const input = await dailyInput(stack, 0);
+  const { reference } = input;
+  const flow = subscriptionOn(stack, input);
+  const runOf = async () => (await flow.handle.describe()).runId;
+  await start(input, 'client');
+  const first = await runOf();
+  await flow.billed(1);
+  const second = await until(runOf, (runId) => runId !== first);
+  const pause = async () => await stack.holdfast.subscription.pause(reference, { commandId: 'holiday' });
+  await pause();
+  await flow.handle.signal(SIGNAL_NAMES.moveOn);
+  await until(runOf, (runId) => runId !== second);
+  await pause();
+  for (const run of [second, first]) {
+    await resetToFirstTask(stack.temporal, flow.workflowId, [], run);
+    await flow.reaches(({ status }) => status === 'paused');
+  }
+  expect(await flow.charges()).toEqual(['1.1 Succeed']);
   await stack.holdfast.subscription.cancel(reference, { when: 'now' });
 });
 

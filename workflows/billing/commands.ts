@@ -17,7 +17,7 @@ import {
   type SubscriptionAnswer,
 } from '../../src/contract/subscription-commands.js';
 import { commandRegistrar, isRepeat, refused, refuseQuestionWhenFull, refuseRepeatWhenFull } from '../kit/requests.js';
-import { inResetRun } from '../kit/start-guard.js';
+import { inResetRun, isMadeByReset } from '../kit/start-guard.js';
 import {
   billNowUpdate,
   cancelUpdate,
@@ -158,7 +158,10 @@ function idOf(request: Request): string {
   return request.commandId ?? currentUpdateInfo()?.id ?? '';
 }
 
-/** New commands of one run: together with questions and repeats they stay below the engine's 2,000 updates. */
+/**
+ * New commands of one run: together with questions and repeats they stay below the engine's 2,000 updates. A run that a
+ * reset has made is given those of many runs at once, and each was accepted before.
+ */
 const MOST_COMMANDS = 150;
 
 /** For the validator: during a payment a status job would use up the room for `cancel`, `pause` and `changeCard`. */
@@ -169,7 +172,7 @@ export function refuseQuestion(flow: Billing): void {
 /** @param isRepeat a repeated command only wants its answer */
 function refuseWithoutPlace(flow: Billing, isRepeat: boolean): void {
   if (isRepeat) refuseRepeatWhenFull(askedOf(flow));
-  else if (flow.worked + flow.queue.length >= MOST_COMMANDS)
+  else if (!isMadeByReset() && flow.worked + flow.queue.length >= MOST_COMMANDS)
     throw refused(`it has been given ${MOST_COMMANDS} commands while a payment was under way; wait for its end`);
 }
 

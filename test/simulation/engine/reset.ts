@@ -2,11 +2,22 @@ import { randomUUID } from 'node:crypto';
 import type { Engine } from './engine.js';
 import { RESETTER } from './children.js';
 import type { Run } from './run.js';
-import { type Event, EventType, GRPC, GrpcError, limitMs, long, toMs, WorkflowTaskFailedCause } from './shapes.js';
+import {
+  type Event,
+  EventType,
+  GRPC,
+  GrpcError,
+  limitMs,
+  long,
+  toMs,
+  type UpdateRequest,
+  WorkflowTaskFailedCause,
+} from './shapes.js';
 
 /**
  * Makes a new run from the history up to the named end of a workflow task, as `ResetWorkflowExecution` does: pending
- * activities and timers of that moment are taken up again, signals and accepted updates that came later are given again.
+ * activities and timers of that moment are taken up again, signals and accepted updates that came later, to this run or to
+ * those that follow it, are given again.
  */
 export function resetRun(
   engine: Engine,
@@ -27,7 +38,9 @@ export function resetRun(
   )
     throw new GrpcError(GRPC.invalidArgument, `Workflow task finish ID ${finish} is not the end of a workflow task.`);
   const runId = randomUUID();
-  const later = base.events.slice(finish - 1);
+  const excluded = request.resetReapplyExcludeTypes ?? [];
+  const later = [...base.events.slice(finish - 1), ...eventsOfLaterRuns(engine, base)];
+  refuseSameUpdateTwice(later, excluded);
   const latest = engine.find(base.start.workflowId) ?? base;
   if (latest.isOpen) engine.terminate(latest, 'ResetWorkflowExecution', RESETTER);
   const { originalRunId } = base.start;
@@ -45,11 +58,33 @@ export function resetRun(
       failure: { message: request.reason ?? '', source: 'Server', resetWorkflowFailureInfo: {} },
     },
   });
-  const excluded = request.resetReapplyExcludeTypes ?? [];
   for (const event of later) giveAgain(run, event, excluded);
   takeUp(engine, run);
   engine.tasks.need(run);
   return run;
+}
+
+/** What the runs were told as which the base has continued (server 1.32, `reapplyContinueAsNewWorkflowEvents`). */
+function eventsOfLaterRuns(engine: Engine, base: Run): Event[] {
+  const next = base.continuedTo === undefined ? undefined : engine.find(base.start.workflowId, base.continuedTo);
+  return next === undefined ? [] : [...next.events, ...eventsOfLaterRuns(engine, next)];
+}
+
+/** Two runs may have accepted an update of one id; the server can't give both to one run, and refuses the reset. */
+function refuseSameUpdateTwice(later: readonly Event[], excluded: readonly number[]): void {
+  if (excluded.includes(RESET_REAPPLY_EXCLUDE_TYPE_UPDATE)) return;
+  const ids = later.flatMap((event) => requestOf(event)?.meta?.updateId ?? []);
+  const twice = ids.find((id, at) => ids.indexOf(id) < at);
+  if (twice !== undefined) throw new GrpcError(GRPC.internal, `Update ID ${twice} is already present in mutable state`);
+}
+
+/** Of one that is given again. An acceptance without it follows on an admission, which has it. */
+function requestOf(event: Event): UpdateRequest | undefined {
+  return (
+    event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest ??
+    event.workflowExecutionUpdateAdmittedEventAttributes?.request ??
+    undefined
+  );
 }
 
 /** Adds an event of another run, and what it says of the run. */
@@ -101,7 +136,8 @@ const RESET_REAPPLY_EXCLUDE_TYPE_UPDATE = 2;
 
 /**
  * Signals and updates after the point are given again; the updates as events, since no caller waits for them. So is
- * what came of children that were ordered before the point. A request to cancel is not (server 1.32, `reapplyEvents`).
+ * what came of children that were ordered before the point. A request to cancel is not. The same of all runs as which
+ * the run has continued (server 1.32, `reapplyEvents`).
  */
 function giveAgain(run: Run, event: Event, excluded: readonly number[]): void {
   if (tellsOfChild(event) !== undefined) giveChildEventAgain(run, event);
@@ -110,9 +146,7 @@ function giveAgain(run: Run, event: Event, excluded: readonly number[]): void {
     if (signal.requestId) run.requestIds.add(signal.requestId);
     run.append('EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED', { workflowExecutionSignaledEventAttributes: signal });
   }
-  const request =
-    event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest ??
-    event.workflowExecutionUpdateAdmittedEventAttributes?.request;
+  const request = requestOf(event);
   const id = request?.meta?.updateId;
   if (!request || !id || run.updates.has(id) || excluded.includes(RESET_REAPPLY_EXCLUDE_TYPE_UPDATE)) return;
   const admittedEventId = run.append('EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ADMITTED', {

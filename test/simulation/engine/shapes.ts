@@ -81,6 +81,7 @@ export const GRPC = {
   alreadyExists: 6,
   resourceExhausted: 8,
   failedPrecondition: 9,
+  internal: 13,
   unavailable: 14,
 } as const;
 

@@ -47,7 +47,6 @@ test.each(['now', 'periodEnd'] as const)(
 test('a reset weeks after a cancel at the end of a period, which is given again then, bills none of the weeks between', async () => {
   const { flow, reach, tried, complete } = await weekly({}, { '1.1': { status: 'Pending' } });
   await reach(0);
-  // In the run that is reset: what a later one was given is not given again.
   await flow.command('cancel', { when: 'periodEnd' });
   await complete('1.1', { status: 'Succeed' });
   await reach(23);

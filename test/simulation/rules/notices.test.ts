@@ -72,7 +72,7 @@ test('a notification after a reset has the id of one before it where it says the
   const idsOf = (type: string) => sent().flatMap((one) => (one.type === `subscription.${type}` ? [one.id] : []));
   expect(new Set(idsOf('billed')).size).toBe(1);
   expect(idsOf('billed').length).toBeGreaterThan(1);
-  expect(idsOf('paused')).toHaveLength(1);
+  expect(new Set(idsOf('paused')).size).toBe(1);
   expect(idsOf('ended')).toHaveLength(1);
   expect(new Set([...idsOf('billed'), ...idsOf('paused'), ...idsOf('ended')]).size).toBe(3);
 });
