@@ -92,7 +92,8 @@ const COMMANDS = {
 
 async function answer(request: FlowRequest, options: CommandOptions): Promise<number> {
   const { waitMs = WAIT_MS } = options;
-  const [keys, does] = COMMANDS[request.command];
+  const [keys, kind] = COMMANDS[request.command];
+  const does = 'dryRun' in request && request.dryRun === true ? 'reads' : kind;
   const engine = await openEngine(options, { keys, does, checks: request.command !== 'setup' }, waitMs);
   try {
     if (engine.note !== undefined) options.printError(`${engine.note}\n`);

@@ -55,7 +55,8 @@ export function sayUnversioned({ namespace, address }: Engine, name: string): st
 function sayOthers({ namespace, address }: Engine, name: string, others: readonly string[]): string {
   return (
     `Namespace "${namespace}" at ${address} has no worker deployment "${printable(name)}", but ` +
-    `${others.map((other) => `"${printable(other)}"`).join(', ')}: name the one of Holdfast's workers in TEMPORAL_DEPLOYMENT_NAME.`
+    `${others.map((other) => `"${printable(other)}"`).join(', ')}: name the one of Holdfast's workers in TEMPORAL_DEPLOYMENT_NAME. ` +
+    'If none is theirs, they are not versioned.'
   );
 }
 

@@ -179,7 +179,9 @@ function otherThan(stack: RunningStack, env: NodeJS.ProcessEnv): { note: string;
 
 function chosenBy(env: NodeJS.ProcessEnv): string {
   try {
-    return sayWhere(byEnvironment(env));
+    const { address, namespace } = byEnvironment(env);
+    // The local stack writes its own so.
+    return sayWhere({ address: address.replace(/^(?:localhost|\[::1\])(?=:)/, '127.0.0.1'), namespace });
   } catch (error) {
     return printable(messageOf(error));
   }

@@ -9,7 +9,7 @@ import {
 import type { ParsedResolvePendingInput } from '../contract/charge.js';
 import { FLOWS } from '../contract/flows.js';
 import type { FlowStatus } from '../contract/messages.js';
-import { MEMO_KEYS, paymentWorkflowId, QUERY_NAMES, resolveWorkflowId } from '../contract/names.js';
+import { MEMO_KEYS, paymentWorkflowId, QUERY_NAMES, resolveWorkflowId, WORKFLOW_TYPES } from '../contract/names.js';
 import type { Deadlines } from './deadlines.js';
 import { decoded, missing, ofWorker } from './ended-flow.js';
 import { resultBefore } from './end-of-flow.js';
@@ -167,8 +167,8 @@ export async function runCardFlow<Answer>(
     }
     return await calls.resultBefore<Answer>(workflowId, until);
   };
-  const again =
-    'The payment service, which may not answer, is asked for up to a day: call again, with the same commandId.';
+  const repeat = type === WORKFLOW_TYPES.removeCard ? ', with the same commandId' : '';
+  const again = `The payment service, which may not answer, is asked for up to a day: call again${repeat}.`;
   return await calls.guarded({ workflowId }, run, again);
 }
 

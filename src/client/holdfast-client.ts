@@ -223,7 +223,8 @@ export class HoldfastClient {
 
   /**
    * Follows a foreign transaction to its final status, or joins the flow that does. Moves no money.
-   * @throws HoldfastError `ReferenceConflict` when that flow expects another payment, kind, amount, currency or business unit
+   * @throws HoldfastError `ReferenceConflict` when that flow expects another payment, kind, amount, currency or business unit;
+   * `EngineUnavailable` while no worker can say what an earlier call has asked for: call again
    */
   async resolvePending(input: ResolvePendingInput): Promise<{ workflowId: string }> {
     return await followTransaction(this.#calls, checkInput(FLOWS.resolvePending.schema, input));

@@ -74,7 +74,7 @@ export interface PaymentActionsResult {
   refusedLists?: Readonly<Record<string, { times: number; firstAt: number; lastAt: number; bySetting: boolean }>>;
   /** For the runs that follow. */
   [TOLD_OF_CREATOR]?: ToldOfCreator[];
-  /** The payment is disputed: told once, whatever runs follow. `untold`: no run has learned yet whether an endpoint wants to hear. */
+  /** The payment is disputed: told once, whatever runs follow. `untold`: no run has learned yet whether there is an endpoint to tell. */
   disputed?: Dispute & { untold?: true };
   /** Set on reading: a later run has ended without a result. */
   incomplete?: true;

@@ -95,8 +95,18 @@ test.each([
   );
 });
 
-test('what is meant for the npm start in this folder is not refused, without variables', async () => {
+test.each<[string, Record<string, string>, string[]]>([
+  ['without variables', {}, ['brake', 'default', ...NOTED]],
+  ['under another name of it', { TEMPORAL_ADDRESS: 'localhost:1' }, ['brake', 'default', ...NOTED]],
+])('what is meant for the npm start in this folder is not refused, %s', async (_how, env, args) => {
   const cwd = folderOfStack({ stack: { pid: process.pid }, temporal: LOCAL });
-  const { err } = await holdfast({}, ['brake', 'default', ...NOTED], { cwd, waitMs: 200 });
+  const { err } = await holdfast(env, args, { cwd, waitMs: 200 });
   expect(err).toMatch(/^Temporal does not answer at 127\.0\.0\.1:1 /);
+});
+
+test('a dry run changes nothing, and only names the other Temporal', async () => {
+  const cwd = folderOfStack({ stack: { pid: process.pid }, temporal: LOCAL });
+  const args = ['subscriptions', 'bulk', 'pause', '--unit', 'default', '--name', 'strike', ...NOTED, '--dry-run'];
+  const { err } = await holdfast({ TEMPORAL_ADDRESS: 'production.test:7233' }, args, { cwd, waitMs: 200 });
+  expect(err).not.toContain('Nothing was done');
 });

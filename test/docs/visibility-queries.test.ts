@@ -142,7 +142,7 @@ test('the variables of a restore stay set while a flow of before may still send,
 });
 
 test('a page is for what is open, and a ticket is written once for what has ended', async () => {
-  const page = queryWith('production', 'NeedsOperator = true', 'CloseTime IS NULL');
+  const page = queryWith('production', 'NeedsOperator = true', '"Paused"');
   const ticket = queryWith('production', 'NeedsOperator = true', '"Terminated"');
   const waiting = queryWith('production', '"started"');
   const before = new Date();

@@ -5,7 +5,7 @@ import type { Notification, NotificationType } from '../../src/contract/notifica
 
 /** What a flow has to tell its merchant: plain data, carried from run to run. */
 export interface Outbox {
-  /** An endpoint wants to hear: of its business unit, or `url`. Nothing is kept before one is known of. */
+  /** There is an endpoint to tell: of its business unit, or `url`. Nothing is kept before one is known of. */
   wanted: boolean;
   /** The flow's own address. */
   url?: string;

@@ -25,7 +25,7 @@ export function noteDispute(flow: FlowState, knownBy: Dispute['knownBy'], madeBy
 }
 
 /**
- * Tells it as soon as an endpoint wants to hear: a run that the word of a dispute has opened learns of that by its first read
+ * Tells it as soon as there is an endpoint to tell: a run that the word of a dispute has opened learns of that by its first read
  * that answers.
  */
 function tellDispute(flow: FlowState, madeBy: string | undefined, isRead = false): void {
@@ -52,7 +52,7 @@ async function lookInto(flow: FlowState, creator: Creator, seen: NonNullable<Flo
   const payment = isKnown ? undefined : await readPayment(flow);
   const madeBy = makerOf(flow, creator);
   if (payment?.disputed === true || seen.by === 'statement') noteDispute(flow, seen.by, madeBy);
-  // Whether an endpoint wants to hear is known now.
+  // Whether there is an endpoint to tell is known now.
   if (payment !== undefined) tellDispute(flow, madeBy, true);
   // What has come during the read says more, or says it later: it is looked into by itself.
   if (flow.disputeSeen !== seen) return;
@@ -60,7 +60,7 @@ async function lookInto(flow: FlowState, creator: Creator, seen: NonNullable<Flo
   const isGivenUp = elapsed >= GIVEN_UP_AFTER_MS;
   // Nobody says otherwise: a dispute that is told in vain costs less than one that is lost.
   if (payment === undefined && isGivenUp) noteDispute(flow, seen.by, madeBy);
-  // Whose payment it is must have been read, for its subscription, and whether anybody wants to hear.
+  // Whose payment it is must have been read, for its subscription, and whether there is an endpoint to tell.
   const isUnread = payment === undefined && (madeBy === undefined || flow.dispute?.untold === true) && !isGivenUp;
   const mayBeShown = payment === undefined ? !isGivenUp : elapsed < LAGS_FOR_MS;
   if (flow.dispute === undefined ? mayBeShown : isUnread) {
