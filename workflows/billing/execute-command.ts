@@ -76,7 +76,7 @@ async function executeCommand(
         return { refusal: 'it is paused in a doubt that came later' };
       return await resume(flow, command.commandId, command.request, acceptedAt(command));
     case 'changeCard':
-      return await changeCard(flow, command.request);
+      return await changeCard(flow, command.commandId, command.request);
     case 'changePlan':
       return await changePlan(flow, command.request, acceptedAt(command));
     case 'skipPeriod':
@@ -199,7 +199,11 @@ async function goOnWith(flow: Billing, open: OpenPeriod, { since, countedUntil }
   open.step = step;
 }
 
-async function changeCard(flow: Billing, { token, consentTransactionId }: ChangeCard): Promise<Refusal | undefined> {
+async function changeCard(
+  flow: Billing,
+  commandId: string,
+  { token, consentTransactionId }: ChangeCard,
+): Promise<Refusal | undefined> {
   const { businessUnit, customerId } = flow.input;
   // Carried from code that did not keep the list, only the hold tells of the present card.
   const isDead = flow.open?.state.hold === 'card' || flow.left?.hold === 'card';
@@ -219,6 +223,7 @@ async function changeCard(flow: Billing, { token, consentTransactionId }: Change
     ...(consentTransactionId !== undefined && { consentTransactionId }),
     ...(last4Digits !== undefined && { last4Digits }),
   };
+  if (flow.open !== undefined) flow.open.cardBy = commandId;
   useNewCard(flow);
   return undefined;
 }

@@ -52,6 +52,8 @@ export interface OpenPeriod {
   step: DunningStep;
   /** Token of the card of the last payment: the present one may be another. */
   triedWith?: string;
+  /** Id of the command that has given the present card while it was open. */
+  cardBy?: string;
   /** How the last payment ended. */
   last?: { status: AttemptResult['status']; reference: string; confirmed?: false; brakedBy?: string };
   /** The service has not said that the last payment failed: a reset of that payment's flow may show that it took the money. */

@@ -18,11 +18,11 @@ export function tellOf(
   tell(flow, type, about, { subscription: reference, ...data, ...noted });
 }
 
-/** @param token of a card that its limit stops: given again, it is asked for another one again */
+/** @param token of a card that its limit stops: each time that it is given, another one is asked for again */
 export function askForCard(flow: Billing, open: OpenPeriod, { giveUpAt }: { giveUpAt: number }, token?: string): void {
-  const { period, amount, attempts } = open;
+  const { period, amount, attempts, cardBy } = open;
   const { currency } = flow.input;
-  const card = token === undefined ? '' : `.${hashOf(token.toLowerCase()).slice(0, 8)}`;
+  const card = token === undefined ? '' : `.${cardBy ?? hashOf(token.toLowerCase()).slice(0, 8)}`;
   const about = `${period}.${attempts}${card}`;
   const until = new Date(notAfterCancel(flow, open, giveUpAt)).toISOString();
   tellOf(flow, 'subscription.cardNeeded', about, { period, amount, currency, until });

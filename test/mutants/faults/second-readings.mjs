@@ -163,6 +163,15 @@ export const SECOND_READING_FAULTS = [
     tests: ['test/simulation/rules/dunning.test.ts'],
   },
   {
+    name: 'card-asked-for-once',
+    rule: 'notifications',
+    promise: 'A card that its limit stops is asked to be replaced each time that it is given.',
+    file: 'workflows/billing/tell.ts',
+    from: '`.${cardBy ?? hashOf(token.toLowerCase()).slice(0, 8)}`',
+    to: "`.${cardBy === '' ? cardBy : hashOf(token.toLowerCase()).slice(0, 8)}`",
+    tests: ['test/simulation/rules/declines-of-a-unit.test.ts'],
+  },
+  {
     name: 'billed-is-what-billed-its-first-period',
     rule: 'billing',
     promise:

@@ -103,6 +103,31 @@ test('a card that its limit stops is asked to be replaced each time that it is g
   await flow.command('cancel', { when: 'now' });
 });
 
+test('nor is the one before forgotten where two of them are given in turn', async () => {
+  const all = listenToAll(time);
+  const card = await customerWithCard(time, CARDS.declines);
+  const { flow, input, reach } = await beginWeekly(time, {
+    ...card,
+    notify: { url: `${MERCHANT}/hook` },
+    periods: 1,
+  });
+  await reach(4);
+  const token = await anotherCard(time, input.customerId, CARDS.declines);
+  await flow.command('changeCard', { token });
+  await flow.worksOn();
+  for (let tries = 1; tries < 3; tries += 1) await flow.command('billNow', { period: 1 });
+  await flow.worksOn();
+  const asked = () => all.filter(({ notification }) => notification.type === 'subscription.cardNeeded').length;
+  expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'card' });
+  const before = asked();
+  for (const given of [input.token, token, input.token]) {
+    await flow.command('changeCard', { token: given });
+    await flow.worksOn();
+  }
+  expect(asked() - before).toBe(3);
+  await flow.command('cancel', { when: 'now' });
+});
+
 test('a charge tells its merchant by the same table', async () => {
   const declined = async (category: string, sub_category?: string) => {
     const fault = { ...declinedBy('*/charges'), category, ...(sub_category !== undefined && { sub_category }) };
