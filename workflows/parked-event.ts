@@ -75,11 +75,17 @@ async function tryDelivery(parked: Parked): Promise<EventDelivery> {
     const isLate = Date.now() - workflowInfo().startTime.getTime() >= LISTED_AFTER_MS;
     // No worker may have been there before, and the flow goes on only with this one.
     const isListed = isLate && parked.attempts >= LISTED_AFTER_LOOKS;
-    return decodedOrRetry(await delivery.deliverEvent({ event: parked.event, ...(isListed && { isListed }) }));
+    const answer = decodedOrRetry(await delivery.deliverEvent({ event: parked.event, ...(isListed && { isListed }) }));
+    return answer.result === 'foreign' && isOfOurs(parked) ? asBefore : answer;
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
     return asBefore;
   }
+}
+
+/** A flow of ours was known to be concerned: it may be kept no longer, at a service that does not say whose a payment is. */
+function isOfOurs({ reason, workflowId }: Parked): boolean {
+  return needsPerson(reason) || workflowId !== undefined;
 }
 
 /** `DueAt` is when the event is given up: a write at every attempt would cost one billable action each. */

@@ -5,6 +5,7 @@ import { startParkedEvent } from '../../src/client/event-sink.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { parkedEventWorkflowId } from '../../src/contract/names.js';
 import type { ParkedEventResult, ParkReason } from '../../src/contract/parked-event.js';
+import { DEFAULT_UNIT } from '../../sandbox/business-units.js';
 import { newReference } from '../support/charges.js';
 import { startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 
@@ -69,6 +70,28 @@ describe('a parked event', () => {
     await time.sandbox.removeFault(fault.id);
     expect(await parked.result()).toMatchObject({ status: 'unclaimed', reason: 'foreign' });
     expect(await shown(parked.workflowId)).toEqual({ status: 'unclaimed', needsOperator: false });
+  });
+
+  test('that contradicts a flow stays so, though that is kept no longer and the service does not name it', async () => {
+    const parked = await park(await paymentOf(), 'contradictsResult');
+    const started = (await parked.describe()).startTime.getTime();
+    await time.passUntil(started + HOUR);
+    expect(await shown(parked.workflowId)).toEqual({ status: 'parked', needsOperator: true });
+    expect(await parked.result()).toMatchObject({ status: 'unclaimed', reason: 'contradictsResult' });
+    expect(await shown(parked.workflowId)).toEqual({ status: 'unclaimed', needsOperator: true });
+  });
+
+  test('whose flow the service has named once is not foreign when it names it no more', async () => {
+    const echo = async (echo_additional_details: boolean) =>
+      await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { echo_additional_details } });
+    const owner = `payment-${newReference()}`;
+    const parked = await park(await paymentOf(owner), 'lookUpFailed');
+    await time.passUntil((await parked.describe()).startTime.getTime() + HOUR);
+    await echo(false);
+    const result = await parked.result();
+    await echo(true);
+    expect(result).toMatchObject({ status: 'unclaimed', reason: 'flowNotFound', workflowId: owner });
+    expect(await shown(parked.workflowId)).toEqual({ status: 'unclaimed', needsOperator: true });
   });
 
   test('of a form that nobody knows is refused, and no task of it fails', async () => {
