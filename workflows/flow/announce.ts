@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { FinalOutcome } from '../../src/contract/messages.js';
-import { FAILURE_TYPES, WORKFLOW_TYPES } from '../../src/contract/names.js';
+import { FAILURE_TYPES, subscriptionOfAttempt, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { NotificationType } from '../../src/contract/notifications.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import { tell } from '../kit/outbox.js';
@@ -22,12 +22,18 @@ const ENDS: Readonly<Record<FinalOutcome['status'], NotificationType | undefined
   decline: undefined,
 };
 
-/** Tells the merchant what has become of the flow, if that is news. Its subscription tells of an attempt to bill. */
+/**
+ * Tells the merchant what has become of the flow, if that is news. Its subscription tells how an attempt to bill has ended, and
+ * that may be long after a person is needed.
+ */
 export function announce(flow: FlowState): void {
-  if (!flow.outbox.wanted || isAttemptToBill()) return;
+  if (!flow.outbox.wanted) return;
   const { outcome, failure, needsOperator, status, held, hold } = flow;
+  const isOfBill = isAttemptToBill();
+  const subscription = isOfBill ? { subscription: subscriptionOfAttempt(flow.reference) } : {};
   if (needsOperator !== undefined)
-    tell(flow, 'payment.needsAttention', needsOperator, { ...about(flow), why: needsOperator });
+    tell(flow, 'payment.needsAttention', needsOperator, { ...about(flow), ...subscription, why: needsOperator });
+  if (isOfBill) return;
   if (outcome !== undefined) {
     const type = isVoidedPending(flow) ? 'payment.voided' : ENDS[outcome.status];
     if (type !== undefined) tell(flow, type, '', { flow: flow.type, ...inShort(outcome) });

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { resetToEachTask } from '../../support/resets.js';
+import { tellingOf } from '../../support/telling.js';
 import { DAY, HOUR, MINUTE, sharedTime } from './context.js';
 import { listenToAll, MERCHANT, sentOf, type Told } from './told.js';
 import { beginWeekly, engineOf, type WeeklyArguments } from './weekly.js';
 
-const time = sharedTime({ billing: true });
+const ATTENTION = { url: `${MERCHANT}/attention`, types: ['payment.needsAttention'] } as const;
+const time = sharedTime({ billing: true }, { telling: tellingOf([ATTENTION]) });
 
 let answersTo: (notification: Told['notification']) => number;
 
@@ -12,9 +14,11 @@ let answersTo: (notification: Told['notification']) => number;
 async function beginNotified(periods: number, faults: WeeklyArguments[1] = {}) {
   const all = listenToAll(time, ({ notification }) => answersTo(notification));
   const begun = await beginWeekly(time, { periods, notify: { url: `${MERCHANT}/hook` } }, faults);
-  const sent = () => all.filter(({ notification }) => notification.data['subscription'] === begun.flow.reference);
+  const ofIt = () => all.filter(({ notification }) => notification.data['subscription'] === begun.flow.reference);
+  const sent = () => ofIt().filter(({ path }) => path === '/hook');
   return {
     ...begun,
+    ofPayments: () => ofIt().flatMap(({ path, notification }) => (path === '/attention' ? [notification] : [])),
     sent: () => sent().map(({ notification }) => notification),
     taken: () =>
       sent().flatMap(({ notification: { type, data }, status }) =>
@@ -97,4 +101,22 @@ test('a bill that opens without a card that may be tried asks for one', async ()
   await complete('1.1', stolen);
   await reach(8, 18);
   expect(taken()).toEqual(['unpaid 1', 'cardNeeded 2']);
+});
+
+test('a bill whose payment needs a person is told while nobody knows how it ends, once', async () => {
+  answersTo = () => 200;
+  const { flow, reach, ofPayments, taken, complete } = await beginNotified(1, { '1.1': { status: 'Pending' } });
+  await reach(3);
+  const { operatorReason } = await time.holdfast.status(`${flow.reference}.1.1`);
+  expect(ofPayments()).toMatchObject([
+    {
+      type: 'payment.needsAttention',
+      workflowId: `payment-${flow.reference}.1.1`,
+      data: { flow: 'charge', reference: `${flow.reference}.1.1`, amount: 6_000, currency: 'EUR', why: operatorReason },
+    },
+  ]);
+  await complete('1.1', { status: 'Succeed' });
+  await reach(5);
+  expect(taken()).toEqual(['billed 1']);
+  expect(ofPayments()).toHaveLength(1);
 });
