@@ -11,6 +11,8 @@ import type { FlowState } from './state.js';
 
 const KEPT_HASHES = 50;
 
+const WAITS_LONG: readonly FlowState['waitingFor'][] = ['approval', 'proof', 'operator'];
+
 /** What says that a payment is disputed is not signed: replayed, one event would keep its refunds from being sent for ever. */
 function isReplayed(flow: FlowState, { hash }: DisputeSeen): boolean {
   const { disputesSeen = [] } = flow;
@@ -38,10 +40,10 @@ export function registerDisputes(flow: FlowState): void {
         // A statement is an acquirer's word; what an event says beside its signature is looked up.
         if (flow.disputeSeen?.by !== 'statement')
           flow.disputeSeen = { by: seenBy, since: Date.now(), times: 0, nextAt: Date.now() };
-        // While it is at work it looks afterwards, or between two reads. Another person may take weeks to approve a refund,
-        // and one that the service does not take yet must not be sent any more.
+        // While it is at work it looks afterwards, or between two reads. A person may take weeks, and a refund that the service
+        // does not take yet must not be sent any more.
         if (flow.waitingFor === 'command') flow.inbox.push({ kind: 'retryNow' });
-        else if (flow.waitingFor === 'approval' || flow.kind === 'refund')
+        else if (flow.kind === 'refund' || WAITS_LONG.includes(flow.waitingFor))
           flow.inbox.push({ kind: 'retryNow', isOfDispute: true });
       }
     });

@@ -108,6 +108,7 @@ async function maySendAgain(flow: FlowState, ms: number): Promise<boolean> {
   let isNews = false;
   while (!isNews && Date.now() < until) {
     const message = await nextMessage(flow, until - Date.now(), 'Until this business unit may send again');
+    if (message?.kind === 'retryNow' && message.isOfDispute === true) continue;
     if (message === undefined || message.kind === 'retryNow') break;
     // What nobody has signed must not use the repost up.
     isNews = message.kind === 'settle' || classifyEvent(message.event, flow).verdict === 'settles';
@@ -285,8 +286,9 @@ async function listen<Answer>(
   while (Date.now() < until) {
     const message = await nextMessage(flow, until - Date.now(), summary);
     if (message === undefined) return undefined;
-    if (message.kind === 'retryNow') return 'woken';
-    if (message.kind === 'settle') refuseSettle(message.command);
+    if (message.kind === 'retryNow' && message.isOfDispute === true) await flow.lookBeside?.();
+    else if (message.kind === 'retryNow') return 'woken';
+    else if (message.kind === 'settle') refuseSettle(message.command);
     else if (handleEvent(flow, message.event)) {
       const found = await look(step, 'webhook');
       if (found !== undefined) return found;

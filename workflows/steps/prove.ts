@@ -60,9 +60,11 @@ async function keepReading(
   reading: Reading,
 ): Promise<Resolved> {
   for (;;) {
+    if (flow.lookBeside !== undefined) await flow.lookBeside();
     const waitMs = nextReadDelay(reading.absence, reading.reads, Date.now());
     const message = await nextMessageOrRun(flow, nextLookWhileRejected(flow, waitMs), 'Until the next read');
-    if (message?.kind === 'event' && !handleEvent(flow, message.event)) {
+    const isNoNews = message?.kind === 'event' && !handleEvent(flow, message.event);
+    if (isNoNews || (message?.kind === 'retryNow' && message.isOfDispute === true)) {
       waitOn(flow);
       continue;
     }

@@ -210,6 +210,7 @@ export async function consistentFacts(flow: FlowState, creator: Creator): Promis
       return { refusal, type: FAILURE_TYPES.providerUnavailable };
     }
     if (reads === ASK_OPERATOR_AFTER_READS) askOperator(flow, `nothing is sent before the payment can be read: ${why}`);
+    if (flow.lookBeside !== undefined) await flow.lookBeside();
     const message = await nextMessage(flow, pollWait(flow, reads), 'Until the payment can be read');
     if (message?.kind === 'settle') message.command.answer = { refusal: 'nothing has been sent yet' };
     else if (message?.kind === 'event') ignore(flow, 'nothingSentYet');

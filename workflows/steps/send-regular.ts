@@ -71,6 +71,8 @@ export async function sendRegular<Answer>(
       continue;
     }
     const { message } = raced;
+    // A dispute is looked into afterwards: the call that is under way is none of its business.
+    if (message.kind === 'retryNow' && message.isOfDispute === true) continue;
     if (message.kind === 'retryNow' && step.unwanted?.() === true) {
       // No attempt follows the one that is under way, but its answer may be the only evidence ever of what it has done.
       // Its own time limits bound the wait.

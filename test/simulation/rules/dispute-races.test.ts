@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { tellOfDispute } from '../../../src/client/start-actions.js';
 import { MEMO_KEYS, paymentActionsWorkflowId } from '../../../src/contract/names.js';
-import { beginActions } from '../../support/virtual-flows.js';
-import { answers, DAY, failsWith, HOUR, MINUTE, sharedTime } from './context.js';
+import { beginActions, beginHeld } from '../../support/virtual-flows.js';
+import { answers, DAY, failsWith, HOUR, lostReply, MINUTE, OPERATOR, SECOND, sharedTime } from './context.js';
 import { flowOf, GRACE, limitedUnit } from './limited-unit.js';
 import { beginWeekly } from './weekly.js';
 
@@ -105,4 +105,70 @@ test('the run that the word of a dispute opens takes over what the one before it
   await pass(HOUR);
   const status = await time.holdfast.status(flowOf(actions.workflowId));
   expect(status).toMatchObject({ disputed: { knownBy: 'statement' } });
+});
+
+describe('a chargeback is looked into at once while', () => {
+  const ofDispute = { disputed: { knownBy: 'statement' } };
+
+  test('a refund is sought whose reply was lost', async () => {
+    const { actions, paymentId } = await charged();
+    const path = `/payments/${paymentId}/refunds`;
+    await time.sandbox.addFault(lostReply(path));
+    await time.sandbox.addFault(answers(401, 'POST', path));
+    const begun = await time.now();
+    const { answer } = await actions.command('refund', { commandId: 'lost', amount: 5_500 });
+    await pass(MINUTE);
+    const hidden = await time.sandbox.addFault(answers(503, 'GET', path));
+    await time.passUntil(begun + 22 * HOUR);
+    expect(await actions.status()).toMatchObject({ status: 'unknown', waitingFor: 'proof' });
+    const reads = () => time.requests.reads(paymentId).length;
+    const before = reads();
+    await tellOfDispute(time.client, inputOf(paymentId), 'statement');
+    await pass(10 * SECOND);
+    expect(await actions.status()).toMatchObject({ ...ofDispute, waitingFor: 'proof' });
+    expect(reads()).toBe(before);
+    await time.sandbox.removeFault(hidden.id);
+    await pass(2 * HOUR);
+    expect(await answer).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('a person has to say which capture a command has made', async () => {
+    const hold = await beginHeld(time, { amount: 20_000 });
+    const { paymentId = '' } = await hold.status();
+    const pends = { action: 'result', status: 'Pending', path: `/payments/${paymentId}/captures`, times: 1 } as const;
+    await time.sandbox.addFault(pends);
+    await hold.command('capture', { commandId: 'part', amount: 6_000 });
+    await pass(MINUTE);
+    const { transactionId = '' } = await hold.status();
+    await time.client.workflow.getHandle(hold.workflowId).terminate();
+    await time.sandbox.complete(transactionId, { status: 'Succeed' });
+    const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: hold.reference });
+    const { answer } = await actions.command('capture', { commandId: 'part', amount: 6_000 });
+    await pass(MINUTE);
+    expect(await actions.status()).toMatchObject({ status: 'unknown', waitingFor: 'operator' });
+    // What an event says is read until that is answered.
+    const away = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+    await tellOfDispute(time.client, inputOf(paymentId), 'event', 'seen');
+    await pass(HOUR);
+    await time.sandbox.dispute(transactionId);
+    await time.sandbox.removeFault(away.id);
+    await pass(2 * HOUR);
+    expect(await actions.status()).toMatchObject({ disputed: { knownBy: 'event' }, waitingFor: 'operator' });
+    await time.holdfast.settleManually(flowOf(actions.workflowId), { ...OPERATOR, status: 'succeeded' });
+    expect(await answer).toMatchObject({ status: 'succeeded', transactionId });
+  });
+
+  test('the payment can not be read', async () => {
+    const { actions, paymentId, moved } = await charged();
+    const away = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}/refunds`));
+    const { answer } = await actions.command('refund', { commandId: 'r', amount: 5_500 });
+    await pass(MINUTE);
+    await tellOfDispute(time.client, inputOf(paymentId), 'statement');
+    await pass(HOUR);
+    expect(await actions.status()).toMatchObject({ ...ofDispute, status: 'refunding' });
+    await time.sandbox.removeFault(away.id);
+    await pass(2 * HOUR);
+    await expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'confirmDisputed'));
+    expect(await moved()).toEqual(['charge Succeed 12000 USD']);
+  });
 });
