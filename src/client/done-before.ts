@@ -1,9 +1,8 @@
-import type { Client } from '@temporalio/client';
+import type { WorkflowHandle } from '@temporalio/client';
 import { canonical } from '../contract/idempotency.js';
 import type { DecideReview, SettleManually, FinalOutcome } from '../contract/messages.js';
-import { paymentWorkflowId } from '../contract/names.js';
 import type { FinalStepOutcome } from '../contract/outcome.js';
-import type { ActionRecord, PaymentActionsInput } from '../contract/payment-actions.js';
+import type { ActionRecord } from '../contract/payment-actions.js';
 import { DESCRIBE_MS, type Within } from './deadlines.js';
 import { ofWorker } from './ended-flow.js';
 import { HoldfastError } from './errors.js';
@@ -15,16 +14,15 @@ import type { FlowCalls, FlowRef } from './flow-calls.js';
  * @throws HoldfastError `StateConflict` if that flow refused the command
  */
 export async function doneBefore(
-  client: Client,
   deadlines: Within,
-  { paymentReference }: PaymentActionsInput,
+  made: WorkflowHandle | undefined,
   { name, request }: { name: ActionRecord['action']; request: { commandId?: string | undefined } },
 ): Promise<FinalStepOutcome | undefined> {
   // The flow that created the payment never executes a refund.
-  if (paymentReference === undefined || name === 'refund') return undefined;
+  if (name === 'refund') return undefined;
   let actions: ActionRecord[];
   try {
-    actions = await actionsOfEnded(client, deadlines, paymentReference);
+    actions = await actionsOfEnded(deadlines, made);
   } catch {
     return undefined;
   }
@@ -37,20 +35,20 @@ export async function doneBefore(
 }
 
 /** The commands that an ended flow has executed or refused. */
-async function actionsOfEnded(client: Client, deadlines: Within, reference: string): Promise<ActionRecord[]> {
-  const ended = client.workflow.getHandle<() => Promise<{ actions?: ActionRecord[] }>>(paymentWorkflowId(reference));
-  const { actions = [] } = ofWorker(await deadlines.within(Date.now() + DESCRIBE_MS, () => ended.result()));
+async function actionsOfEnded(deadlines: Within, made: WorkflowHandle | undefined): Promise<ActionRecord[]> {
+  if (made === undefined) return [];
+  const result: unknown = await deadlines.within(Date.now() + DESCRIBE_MS, () => made.result());
+  const { actions = [] } = ofWorker(result as { actions?: ActionRecord[] });
   return actions;
 }
 
 /** An ended flow can't reauthorize, but a repeated command gets the first one's outcome. */
 export async function reauthorizedBefore(
-  client: Client,
   deadlines: Within,
-  reference: string,
-  commandId: string,
+  made: WorkflowHandle | undefined,
+  { reference, commandId }: { reference: string; commandId: string },
 ): Promise<FinalStepOutcome> {
-  const actions = await actionsOfEnded(client, deadlines, reference);
+  const actions = await actionsOfEnded(deadlines, made);
   const done = actions.find((action) => action.action === 'reauthorize' && action.commandId === commandId);
   if (done !== undefined) return done.outcome;
   throw new HoldfastError('StateConflict', `The flow of "${reference}" has ended; authorize under a new reference`);

@@ -157,6 +157,11 @@ export async function baseOf(client: Client, workflowId: string, runId: string):
   return undefined;
 }
 
+/** True for a run that has failed before it had a payment: it was refused, and has done nothing. */
+export function wasRefused({ status, typedSearchAttributes }: WorkflowExecutionDescription): boolean {
+  return status.name === 'FAILED' && typedSearchAttributes.get(keyword('PaymentId')) === undefined;
+}
+
 /**
  * Result of the latest run of the workflow id or, with `ownRunId`, of the run before that one. If that run left no
  * result, the earlier ones are tried. Reads single runs, which are never stale. Queries visibility only when neither
@@ -174,7 +179,7 @@ export async function latestResult(client: Client, workflowId: string, ownRunId?
         return { result, workflowType: type, ofLatestRun, ...(businessUnit !== undefined && { businessUnit }) };
     }
     // A run that was reset or terminated has no result, and one in clear is none of ours; the run before it may have one.
-    if (status.name !== 'CONTINUED_AS_NEW') ofLatestRun = false;
+    if (status.name !== 'CONTINUED_AS_NEW' && !wasRefused(run)) ofLatestRun = false;
     return undefined;
   };
   let isWhole = false;

@@ -8,6 +8,7 @@ import type { PaymentRecord } from '../contract/records.js';
 import { decodePayload } from '../security/data-converter.js';
 import { HoldfastError, engineUnavailable, translate } from './errors.js';
 import { isOpen } from './is-open.js';
+import { speakingRun } from './speaking-run.js';
 
 /** Time limit for two reads of an ended flow, in ms. */
 const READ_MS = 15_000;
@@ -26,14 +27,15 @@ export async function outcomeOfEndedFlow(
   const handle = client.workflow.getHandle(workflowId);
   try {
     return await client.withDeadline(Date.now() + READ_MS, async () => {
-      const { memo } = await handle.describe();
+      const { memo, runId } = await speakingRun(client, await handle.describe());
       if (decoded(memo?.[MEMO_KEYS.fingerprint]) !== fingerprint) {
         throw new HoldfastError(
           'ReferenceConflict',
           `Reference "${reference}" has already been used for another input: ${BEFORE_NEW_REFERENCE}`,
         );
       }
-      const outcome = ofWorker((await handle.result()) as FinalOutcome);
+      const result: unknown = await client.workflow.getHandle(workflowId, runId).result();
+      const outcome = ofWorker(result as FinalOutcome);
       // A result that names no flow, as of a worker in another language, can be a copy, and the memo stands in clear.
       if (outcome.reference !== reference) throw answersForAnother(reference, outcome.reference);
       return outcome;

@@ -4,6 +4,7 @@ import {
   type Client,
   WithStartWorkflowOperation,
   type WorkflowExecutionDescription,
+  type WorkflowHandle,
   WorkflowUpdateStage,
 } from '@temporalio/client';
 import { isCurrency } from '../contract/currencies.js';
@@ -28,6 +29,7 @@ import { doneBefore, reauthorizedBefore } from './done-before.js';
 import { GIVE_AGAIN, HoldfastError, naming, isClosingRun, isLostUpdate, translate } from './errors.js';
 import { isOpen } from './is-open.js';
 import { requireAsMade, requireAsOpened } from './named-payment.js';
+import { LIST_LAG_MS, speakingRun } from './speaking-run.js';
 
 /**
  * The payment that a command is for: the reference of the flow that created it, or the payment id. Business unit and
@@ -53,8 +55,6 @@ const ACCEPT_MS = 30_000;
 /** One try at the flow that created the payment, one after it has ended, one for a flow that ends in between. */
 const LEAST_TRIES = 3;
 const TRY_AGAIN_MS = 100;
-/** ms that visibility may lag behind a flow that has just created its payment. */
-const LIST_LAG_MS = 5_000;
 
 /** Sends the command to the flow that created the payment or, once that has ended, to `paymentActions`. */
 export async function sendCommand(
@@ -97,11 +97,11 @@ async function sendNamed(
   // A flow that ends meanwhile drops the command without an error, so send it to the flow that took over.
   for (let tries = 0; tries < LEAST_TRIES || Date.now() < named.until; tries += 1) {
     if (tries > 0) await sleep(TRY_AGAIN_MS);
-    const { open, run, actions } = await findTarget(client, deadlines, ref);
+    const { open, run, actions, made } = await findTarget(client, deadlines, ref);
     if (open === undefined && actions === undefined) throw stillWithoutPayment(name);
     if (actions !== undefined && named.name === 'reauthorize')
-      return await reauthorizedBefore(client, deadlines, name, commandId);
-    const done = actions === undefined ? undefined : await doneBefore(client, deadlines, actions, named);
+      return await reauthorizedBefore(deadlines, made, { reference: name, commandId });
+    const done = actions === undefined ? undefined : await doneBefore(deadlines, made, named);
     if (done !== undefined) return done;
     const answer = await (actions === undefined
       ? sendTo(client, deadlines, { workflowId: open ?? '', run }, named, undefined)
@@ -119,13 +119,15 @@ interface Target {
   /** Its present run. */
   run?: string;
   actions?: PaymentActionsInput;
+  /** The run of that flow which has made the payment. */
+  made?: WorkflowHandle;
 }
 
 async function findTarget(client: Client, deadlines: Within, ref: PaymentRef): Promise<Target> {
   const workflowId = typeof ref === 'string' ? paymentWorkflowId(ref) : await creatorOf(client, deadlines, ref);
   if (workflowId === undefined) return { actions: unknownPayment(ref as Exclude<PaymentRef, string>) };
   const flow = await deadlines.within(Date.now() + DESCRIBE_MS, async () => {
-    const made = await client.workflow.getHandle(workflowId).describe();
+    const made = await speakingRun(client, await client.workflow.getHandle(workflowId).describe());
     if (typeof ref !== 'string') await requireAsMade(client, { ...ref, paymentId: ref.payment }, made);
     return made;
   });
@@ -133,7 +135,7 @@ async function findTarget(client: Client, deadlines: Within, ref: PaymentRef): P
   const actions = actionsOf(flow, workflowId);
   // Its first task may have charged a payment that it never had the time to name.
   if (actions === undefined && isStopped(flow.status)) throw stoppedWithoutPayment(nameOf(ref));
-  return actions === undefined ? {} : { actions };
+  return actions === undefined ? {} : { actions, made: client.workflow.getHandle(workflowId, flow.runId) };
 }
 
 /**

@@ -83,7 +83,8 @@ const IN_CLEAR = { type: 'UnexpectedResponse', message: expect.stringContaining(
 describe('the result of a flow that has ended', () => {
   const SUCCEEDED = markSealed({ status: 'succeeded', reference: 'order-1001', amount: 1095, currency: 'USD' });
   const endedFlow = (memo: Record<string, unknown>, result: object = SUCCEEDED): Client => {
-    const handle = { describe: () => Promise.resolve({ memo }), result: () => Promise.resolve(result) };
+    const described = { memo, status: { name: 'COMPLETED' } };
+    const handle = { describe: () => Promise.resolve(described), result: () => Promise.resolve(result) };
     const withDeadline = (_at: number, call: () => Promise<unknown>) => call();
     return { workflow: { getHandle: () => handle }, withDeadline } as unknown as Client;
   };

@@ -88,6 +88,11 @@ describe('the latest result under an id', () => {
       [inClear, { ...completed('a', 'done') }],
       { result: ours('done'), ofLatestRun: false },
     ],
+    [
+      'was followed by one that was refused',
+      [{ runId: 'b', status: 'FAILED' }, { ...completed('a', 'done') }],
+      { result: ours('done'), ofLatestRun: true },
+    ],
     ['was terminated', [{ runId: 'a', status: 'TERMINATED' }], { result: undefined, ofLatestRun: false }],
     ['is not kept any more', [], { result: undefined, ofLatestRun: false }],
   ])('of another flow is asked of the latest run itself: one that %s', async (_what, runs, found) => {

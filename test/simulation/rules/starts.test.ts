@@ -40,6 +40,22 @@ describe.each(FLOW_TYPES)('%s', (type) => {
     expect(await movements(time, reference)).toEqual(onLedger);
   });
 
+  test('answers as before, and takes commands, after such a second start of it was refused', async () => {
+    const input = await inputOf(time, type);
+    const flow = await beginFlow(time, type, input);
+    const outcome = await flow.outcome();
+    const again = await startRaw(time, type, input);
+    await expect(again.result()).rejects.toMatchObject(failsWith('ReferenceConflict'));
+    expect(await ask(type, input)).toEqual(outcome);
+    if (type === 'analyseRisk' || type === 'credit') return;
+    const { paymentId = '' } = outcome as { paymentId?: string };
+    const refund = { payment: input.reference, amount: 5_500, commandId: 'back' };
+    expect(await time.holdfast.refund(refund)).toMatchObject({ status: 'succeeded', paymentId });
+    const byId = { ...refund, payment: { payment: paymentId } };
+    expect(await time.holdfast.refund(byId)).toMatchObject({ status: 'succeeded' });
+    expect(await ledgerRows(time, paymentId)).toEqual([...DONE[type], 'refund Succeed 5500 USD']);
+  });
+
   test.each([
     ['another workflow id that begins like its own', (id: string) => ({ workflowId: `${id}x` })],
     ['a retry policy', () => ({ retry: { maximumAttempts: 3 } })],
