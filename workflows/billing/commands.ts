@@ -31,6 +31,7 @@ import {
   skipPeriodUpdate,
   settleManuallyUpdate,
 } from '../messages.js';
+import { enqueue } from './payment-disputed.js';
 import type { Billing, CommandAnswer, SubscriptionCommand } from './state.js';
 
 export function registerSubscriptionCommands(flow: Billing): void {
@@ -134,7 +135,7 @@ async function run(flow: Billing, name: Name, request: Request): Promise<Subscri
     const early = flow.opened ? {} : { beforeOpened: true };
     command = { commandId, name, request, at: Date.now(), ...early } as SubscriptionCommand;
     flow.commands.set(commandId, command);
-    flow.queue.push(command);
+    enqueue(flow, command);
   }
   const waiting = command;
   await condition(() => (waiting.answer !== undefined || flow.leaving) && !flow.inLocalTry);

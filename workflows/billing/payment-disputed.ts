@@ -35,18 +35,30 @@ export function registerPaymentDisputed(flow: Billing): void {
       const command = commandOf(flow, paymentId, `payment ${paymentReference} is disputed`);
       if (command === undefined) return;
       flow.commands.set(command.commandId, command);
-      flow.queue.push(command);
+      enqueue(flow, command);
     }
   });
 }
 
+/**
+ * A reset gives signals and updates again in one task, and the SDK hands them over in the order of the history the first
+ * time but signals first in a replay (see docs/decisions/0012). What a dispute does goes behind the commands that came with
+ * it, in both: the flow would ask for other things in the replay, and a `resume` of before the dispute would undo its pause.
+ */
+export function enqueue({ queue }: Billing, command: SubscriptionCommand): void {
+  const isBehind = ({ commandId, at }: SubscriptionCommand): boolean => isOfDispute(commandId) && at === command.at;
+  const behind = isOfDispute(command.commandId) ? -1 : queue.findIndex(isBehind);
+  queue.splice(behind === -1 ? queue.length : behind, 0, command);
+}
+
 function commandOf({ input }: Billing, paymentId: string, why: string): SubscriptionCommand | undefined {
   const commandId = `${PREFIX}${paymentId}`;
+  const at = Date.now();
   switch (input.onDispute ?? 'pause') {
     case 'pause':
-      return { commandId, name: 'pause', request: { openPeriod: 'hold', why } };
+      return { commandId, name: 'pause', request: { openPeriod: 'hold', why }, at };
     case 'cancel':
-      return { commandId, name: 'cancel', request: { when: 'now', why } };
+      return { commandId, name: 'cancel', request: { when: 'now', why }, at };
     case 'continue':
       return undefined;
   }

@@ -72,4 +72,13 @@ export const RESET_BILL_FAULTS = [
     to: 'updateIdOf(name, request, latest?.runId)',
     tests: ['test/simulation/rules/reset-and-continued.test.ts'],
   },
+  {
+    name: 'dispute-among-the-commands-beside-it',
+    rule: 'billing commands',
+    promise: 'A dispute and commands that a reset gives again together wedge no subscription, and its pause holds.',
+    file: 'workflows/billing/payment-disputed.ts',
+    from: 'queue.splice(behind === -1 ? queue.length : behind, 0, command);',
+    to: 'queue.push(command);',
+    tests: ['test/simulation/rules/disputes-after-resets.test.ts'],
+  },
 ];
