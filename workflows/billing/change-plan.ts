@@ -1,3 +1,4 @@
+import type { ActivityFailure } from '@temporalio/workflow';
 import type { Period } from '../../src/contract/billing-activities.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import { type Conflict, subscriptionConflicts } from '../../src/contract/subscription.js';
@@ -58,6 +59,18 @@ function pauseInDoubt(flow: Billing, { period }: Period): Refusal {
   );
   if (!isPaused) tellOf(flow, 'subscription.paused', `changePlan before ${period}`);
   return refusal;
+}
+
+/** The same `changeCard` may be given again: it was not done. */
+export function pauseForCard(flow: Billing, token: string, { cause, message }: ActivityFailure): Refusal {
+  const isPaused = flow.paused !== undefined;
+  const refusal = keepPausedInDoubt(
+    flow,
+    `after a reset the card of a changeCard could not be looked up (${cause?.message ?? message}): give the changeCard ` +
+      'again, and then resume it',
+  );
+  if (!isPaused) tellOf(flow, 'subscription.paused', `changeCard to ${token}`);
+  return { ...refusal, type: FAILURE_TYPES.providerUnavailable };
 }
 
 /** It is paused, or stays so, until a person says how it goes on. */

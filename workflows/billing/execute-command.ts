@@ -5,9 +5,9 @@ import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { ChangeCard, Pause, Resume } from '../../src/contract/subscription-commands.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
-import { decidesAfterReset } from '../kit/start-guard.js';
+import { decidesAfterReset, isMadeByReset } from '../kit/start-guard.js';
 import { nextDueAfter, planned, resumed } from './calendar.js';
-import { changePlan, changeTerms, keepPausedInDoubt, setAmount, skipPeriod } from './change-plan.js';
+import { changePlan, changeTerms, keepPausedInDoubt, pauseForCard, setAmount, skipPeriod } from './change-plan.js';
 import { isOtherCard, useNewCard } from './classify-attempt.js';
 import { billNow, refundPeriod, settle } from './execute-on-bill.js';
 import { areBilledBeforeReset } from './is-started.js';
@@ -216,7 +216,10 @@ async function changeCard(
     ({ last4Digits } = decodedOrRetry(await read.getPaymentMethod({ businessUnit, customerId, token })));
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    return notOnFile(error);
+    const refusal = notOnFile(error);
+    // Given again by a reset nobody gives it once more, and the next bill would charge the card that it has replaced.
+    const isUnknown = refusal.type === FAILURE_TYPES.providerUnavailable;
+    return isUnknown && isMadeByReset() && decidesAfterReset() ? pauseForCard(flow, token, error) : refusal;
   }
   flow.card = {
     token,

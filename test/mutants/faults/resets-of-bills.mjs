@@ -81,4 +81,13 @@ export const RESET_BILL_FAULTS = [
     to: 'queue.push(command);',
     tests: ['test/simulation/rules/disputes-after-resets.test.ts'],
   },
+  {
+    name: 'card-given-again-forgotten',
+    rule: 'billing commands',
+    promise: 'A reset forgets no change of card that the service could not be asked about when it was given again.',
+    file: 'workflows/billing/execute-command.ts',
+    from: 'isUnknown && isMadeByReset() && decidesAfterReset()',
+    to: 'isUnknown && flow.next < 0',
+    tests: ['test/simulation/rules/changed-cards-after-resets.test.ts'],
+  },
 ];
