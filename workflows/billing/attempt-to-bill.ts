@@ -25,7 +25,7 @@ import { billing } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { referenceOf } from './bills.js';
 import { executeCommands } from './execute-command.js';
-import { isLastFollowed } from './is-started.js';
+import { followedAgain } from './is-started.js';
 import type { Attempted, Billing, OpenPeriod } from './state.js';
 
 /** Marks the payments that a subscription has started, with reuse policy "reject duplicate". */
@@ -54,11 +54,11 @@ export async function attemptToBill(flow: Billing, open: OpenPeriod): Promise<At
 async function follow(flow: Billing, open: OpenPeriod, input: ReturnType<typeof chargeOf>): Promise<Attempted> {
   const { type, fingerprint } = FLOWS.charge;
   const workflowId = FLOWS.charge.workflowId(input);
-  const last = paymentWorkflowId(attemptReference(flow.input.reference, open.period, open.attempts - 1));
-  if (await isLastFollowed(open, last)) {
+  const number = await followedAgain(flow, open);
+  if (number !== undefined) {
     // Instead of the payment that was about to be made.
     open.attempts -= 1;
-    return await join(last);
+    return { ...(await join(paymentWorkflowId(attemptReference(flow.input.reference, open.period, number)))), number };
   }
   try {
     const child = await startChild(type, {

@@ -32,8 +32,7 @@ export async function classifyAttempt(
     ...(result.status === 'declined' && !result.confirmed && { confirmed: false as const }),
     ...(isUntried(attempted) && { brakedBy: attempted.outcome.reason }),
   };
-  if (isCertain(attempted)) delete open.unsure;
-  else open.unsure = true;
+  noteCertainty(open, attempted);
   // What was in doubt before a try that a brake has stopped still is.
   if (!(isUntried(attempted) && step.do === 'wait')) delete open.doubt;
   if (step.do === 'block' || (step.do === 'wait' && step.for === 'confirmation')) open.doubtSince = Date.now();
@@ -89,6 +88,15 @@ function resultOf(attempted: Attempted): AttemptResult {
 /** A brake has stopped it. */
 export function isUntried(attempted: Attempted): attempted is { outcome: NotExecuted } {
   return 'outcome' in attempted && attempted.outcome.status === 'notExecuted' && attempted.outcome.braked === true;
+}
+
+/** What is certain of one payment says nothing of those before it. */
+function noteCertainty(open: OpenPeriod, attempted: Attempted): void {
+  const { number = open.attempts } = attempted;
+  const others = (open.unsure ?? []).filter((one) => one !== number);
+  const unsure = isCertain(attempted) ? others : [...others, number];
+  if (unsure.length > 0) open.unsure = unsure;
+  else delete open.unsure;
 }
 
 /** Nothing of it was sent, or the service itself has said how it ended. */

@@ -15,7 +15,7 @@ import {
   keepToLimit,
   noteDecline,
 } from './classify-attempt.js';
-import { isStarted } from './is-started.js';
+import { followedAgain, isStarted } from './is-started.js';
 import { movesFor } from './move-on.js';
 import { doubtOf, show } from './show.js';
 import { type Billing, isAfterCancel, notAfterCancel, type OpenPeriod } from './state.js';
@@ -78,8 +78,8 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
       await commandBefore(flow, undefined, 'Until it is known');
       return undefined;
     case 'giveUp':
-      // After a reset the next payment may be under way already, or have taken the money: it goes first.
-      if (await isStarted(flow)) await attempt(flow, open);
+      // After a reset the next payment, or one before, may be under way or have taken the money: it goes first.
+      if ((await isStarted(flow)) || (await followedAgain(flow, open)) !== undefined) await attempt(flow, open);
       // What came meanwhile, another card or a person's word, goes first as well.
       else if (flow.queue.length === 0 && !flow.isCancelled()) return giveUp(flow, open, step.effect);
       return undefined;

@@ -44,13 +44,21 @@ export async function isStarted(flow: Billing): Promise<boolean> {
 }
 
 /**
- * Whether the last payment but the one that is about to be made is followed again: a reset goes on with it, or has found that
- * it took the money after all.
+ * Number of a payment that was not seen to fail and is followed again: a reset goes on with it, or has found that it took the
+ * money after all. Undefined if there is none.
  */
-export async function isLastFollowed({ unsure }: OpenPeriod, workflowId: string): Promise<boolean> {
-  if (unsure !== true || !patched(PATCHES.looksBack)) return false;
-  const reading = decodedOrRetry(await billing.readAttempt(workflowId));
-  return reading.state === 'open' || (reading.state === 'ended' && reading.outcome.status === 'succeeded');
+export async function followedAgain(
+  { input }: Billing,
+  { period, unsure = [] }: OpenPeriod,
+): Promise<number | undefined> {
+  if (unsure.length === 0 || !patched(PATCHES.looksBack)) return undefined;
+  for (const number of unsure) {
+    const workflowId = paymentWorkflowId(attemptReference(input.reference, period, number));
+    const reading = decodedOrRetry(await billing.readAttempt(workflowId));
+    if (reading.state === 'open' || (reading.state === 'ended' && reading.outcome.status === 'succeeded'))
+      return number;
+  }
+  return undefined;
 }
 
 /** Whether the payment after the given ones was already started for a period. */

@@ -56,8 +56,8 @@ export interface OpenPeriod {
   cardBy?: string;
   /** How the last payment ended. */
   last?: { status: AttemptResult['status']; reference: string; confirmed?: false; brakedBy?: string };
-  /** The service has not said that the last payment failed: a reset of that payment's flow may show that it took the money. */
-  unsure?: true;
+  /** Payments of which the service has not said that they failed, by number: a reset of such a flow may show that it took the money. */
+  unsure?: number[];
   confirmedRisks?: ConfirmedRisk[];
   /** What a person has to decide, in one sentence. */
   doubt?: string;
@@ -74,8 +74,11 @@ export interface OpenPeriod {
  * money moved. `joined`: an earlier run has started it, maybe with another card and amount; `token`: of that card, unless
  * the answer was recorded before it was read.
  */
+/** `number`: of an earlier payment that is followed again, in place of the one that was about to be made. */
 export type Attempted =
-  { outcome: FinalStepOutcome; joined?: true; token?: string } | { refused: string } | { lost: string; token?: string };
+  | { outcome: FinalStepOutcome; joined?: true; token?: string; number?: number }
+  | { refused: string; number?: number }
+  | { lost: string; token?: string; number?: number };
 
 /** Terms that commands have changed. */
 type Terms = Pick<ChangeTerms, 'dunning' | 'missedPeriods' | 'statementSoftDescriptor' | 'notices' | 'metadata'>;

@@ -37,12 +37,21 @@ export const RESET_BILL_FAULTS = [
     tests: ['test/simulation/rules/resets-of-ended-bills.test.ts'],
   },
   {
+    name: 'doubt-about-a-payment-ended-by-the-next-one',
+    rule: 'billing',
+    promise: 'A payment that may have taken the money is looked at before each later one of its bill.',
+    file: 'workflows/billing/classify-attempt.ts',
+    from: 'const others = (open.unsure ?? []).filter((one) => one !== number);',
+    to: 'const others: number[] = [];',
+    tests: ['test/simulation/rules/resets-of-ended-bills.test.ts'],
+  },
+  {
     name: 'next-attempt-beside-the-last',
     rule: 'billing',
     promise: 'A payment that turns out to have taken the money pays its bill: no other one is made.',
     file: 'workflows/billing/attempt-to-bill.ts',
-    from: 'if (await isLastFollowed(open, last)) {',
-    to: 'if (open.attempts < 0 && (await isLastFollowed(open, last))) {',
+    from: 'if (number !== undefined) {',
+    to: 'if (number !== undefined && open.attempts < 0) {',
     tests: ['test/simulation/rules/resets-of-ended-bills.test.ts'],
   },
   {

@@ -1,9 +1,10 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { paymentWorkflowId } from '../../../src/contract/names.js';
 import { resetToEachTask, resetToFirstTask } from '../../support/resets.js';
 import { answers, DAY, HOUR, lostReply, MINUTE, OPERATOR, sharedTime } from './context.js';
 import { braking } from './braking.js';
+import { declinedFor } from '../../support/subscriptions.js';
 import { beginWeekly, engineOf } from './weekly.js';
 
 const time = sharedTime({ billing: true });
@@ -102,4 +103,50 @@ test('one that a reset finds to have taken the money pays the bill, which a pers
   await pass(HOUR);
   expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR']);
   expect(await flow.status()).toMatchObject({ status: 'active', subscription: { billedPeriods: 1 } });
+});
+
+describe('a payment that a person has called unpaid, and that a reset finds to have taken the money, pays the bill', () => {
+  /** The first payment's reply is lost, and no list shows it. */
+  async function beginLost(faults: Parameters<typeof beginWeekly>[2] = {}) {
+    const bill = await beginBill(faults);
+    const reference = `${bill.flow.reference}.1.1`;
+    await listsLag(DAY);
+    await time.sandbox.addFault({ ...lostReply('*/charges'), reconciliation_id: reference });
+    await bill.reach(0, 10);
+    await time.sandbox.addFault({ ...answers(400, 'POST', '*/charges'), reconciliation_id: reference });
+    await pass(MINUTE);
+    return {
+      ...bill,
+      settle: async () => await time.holdfast.settleManually(reference, { ...OPERATOR, status: 'notExecuted' }),
+    };
+  }
+
+  async function expectPaidByFirst({ flow, tried, reset }: Awaited<ReturnType<typeof beginLost>>, others: string[]) {
+    await listsLag(0);
+    await reset('1.1');
+    await pass(8 * DAY);
+    expect((await tried()).filter((one) => one.includes('Succeed'))).toEqual(['1.1 day 0 Succeed 6000 EUR']);
+    expect((await tried()).slice(1)).toEqual(others);
+    const subscription = { billedPeriods: 1, unpaidPeriods: 0 };
+    expect(await flow.status()).toMatchObject({ subscription });
+  }
+
+  test('though the next one was declined for certain', async () => {
+    const lost = await beginLost({ '1.2': declinedFor('insufficient_funds') });
+    await lost.settle();
+    await pass(6 * HOUR);
+    await expectPaidByFirst(lost, ['1.2 day 0 Failed 6000 EUR']);
+  });
+
+  test('though a brake has stopped the next one', async () => {
+    const lost = await beginLost();
+    await brake();
+    await lost.settle();
+    await lost.reach(1, 20);
+    await listsLag(0);
+    await lost.reset('1.1');
+    await pass(HOUR);
+    await release();
+    await expectPaidByFirst(lost, []);
+  });
 });
