@@ -74,17 +74,18 @@ function lastPaidOf({ billed, unbilled, billedThrough }: Billing): number | unde
   return last === 0 ? undefined : last;
 }
 
+/** @param now epoch ms: when the attempt ended */
 export async function classified(
   flow: Billing,
   { state, endsAt }: OpenPeriod,
   result: AttemptResult,
+  now: number,
 ): Promise<DunningDecision> {
   // The others need days and hours.
   if (result.status === 'succeeded') return afterSuccess(state);
   if (result.status === 'pending' || result.status === 'unknown') return inDoubt(state);
   const { plan, input, businessUnit } = flow;
   const { dunning } = input;
-  const now = Date.now();
   const call = { plan, dunning, endsAt, state, result, now, businessUnit };
   const answer = await asked(flow, () => calendar.judgeAttempt(call));
   noteCaps(flow, answer);

@@ -20,7 +20,7 @@ export async function classifyAttempt(
   const result = resultOf(attempted);
   // After a reset a command may be missing by which a joined payment had another amount: so has what is tried after it.
   if ('outcome' in attempted) open.amount = attempted.outcome.amount;
-  const { state, step } = await classified(flow, open, result);
+  const { state, step } = await classified(flow, open, result, endOf(attempted));
   open.state = state;
   open.step = step;
   if (state.hold === 'card' && open.triedWith !== undefined && isOfKnownCard(attempted))
@@ -112,6 +112,15 @@ export function isJoined(attempted: Attempted): boolean {
   return 'joined' in attempted && attempted.joined === true;
 }
 
+/**
+ * Epoch ms. What was joined may have ended long before the reset: its retries are those of then, and a bill that was given
+ * up is not tried for another week.
+ */
+export function endOf(attempted: Attempted): number {
+  if (!isJoined(attempted) || !('outcome' in attempted)) return Date.now();
+  return Math.min(Date.now(), Date.parse(attempted.outcome.evidence.settledAt));
+}
+
 /** The card of what was joined may be another than the present one, which is not to be called declined. */
 function isOfKnownCard(attempted: Attempted): boolean {
   return !isJoined(attempted) || 'token' in attempted;
@@ -174,8 +183,7 @@ export function noteDecline(flow: Billing, token: string, attempted: Attempted):
   if (!('outcome' in attempted) || attempted.outcome.status !== 'declined') return;
   const now = Date.now();
   // What was declined before a reset counts from then on: as of now, all of its periods would use up one day's limit.
-  const isOld = isJoined(attempted) && 'token' in attempted;
-  const at = isOld ? Date.parse(attempted.outcome.evidence.settledAt) : now;
+  const at = 'token' in attempted ? endOf(attempted) : now;
   const tries = [...declinedTriesAt(flow.declinedTries, now), { token, at }];
   flow.declinedTries = tries.toSorted((one, other) => one.at - other.at);
 }

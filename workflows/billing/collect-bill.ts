@@ -9,6 +9,7 @@ import { isOverdue } from './calendar.js';
 import {
   classifyAttempt,
   endDoubt,
+  endOf,
   isJoined,
   isOtherCard,
   isUntried,
@@ -105,8 +106,8 @@ async function untilAmount(flow: Billing, { period }: OpenPeriod, since: number)
 }
 
 /** ms by which the step is late because no worker was running; up to an hour counts as 0. */
-function lateness(dueAt: number): number {
-  const late = Date.now() - dueAt;
+function lateness(dueAt: number, now = Date.now()): number {
+  const late = now - dueAt;
   return late > HOUR_MS ? late : 0;
 }
 
@@ -136,14 +137,20 @@ export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   const token = ('token' in attempted ? attempted.token : undefined) ?? present;
   // A payment in doubt beside a try that a brake has stopped may be of another card.
   if (!isUntried(attempted)) open.triedWith = token;
-  open.state = heldFor(open.state, lateness(since));
+  // What was joined shows how late it was made, by a pause or an outage before the reset.
+  const late = open.joinedFor === undefined ? lateness(since) : lateness(open.joinedFor, endOf(attempted));
+  open.state = heldFor(open.state, late);
+  delete open.joinedFor;
   noteDecline(flow, token, attempted);
   // The pause is counted already up to now.
   if (flow.paused !== undefined) flow.paused.countedUntil = Date.now();
   await classifyAttempt(flow, open, attempted, isOtherCard(flow.card.token, token));
   // The next one may have been started too, with a card that was changed meanwhile: nothing waits for what is known.
-  const waits = open.step.do === 'retry' || open.step.do === 'wait';
-  if (isJoined(attempted) && waits && (await isStarted(flow))) open.step = { do: 'attempt' };
+  const { step } = open;
+  const waits = step.do === 'retry' || step.do === 'wait';
+  if (!isJoined(attempted) || !waits || !(await isStarted(flow))) return;
+  if (step.do === 'retry') open.joinedFor = step.at;
+  open.step = { do: 'attempt' };
 }
 
 export function closeBill(flow: Billing, open: OpenPeriod): void {

@@ -54,6 +54,8 @@ export interface OpenPeriod {
   triedWith?: string;
   /** Id of the command that has given the present card while it was open. */
   cardBy?: string;
+  /** After a reset, epoch ms: when the payment that is joined next was to be made. */
+  joinedFor?: number;
   /** How the last payment ended. */
   last?: { status: AttemptResult['status']; reference: string; confirmed?: false; brakedBy?: string };
   /** Payments of which the service has not said that they failed, by number: a reset of such a flow may show that it took the money. */

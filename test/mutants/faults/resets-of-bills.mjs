@@ -99,4 +99,22 @@ export const RESET_BILL_FAULTS = [
     to: 'isUnknown && flow.next < 0',
     tests: ['test/simulation/rules/changed-cards-after-resets.test.ts'],
   },
+  {
+    name: 'retries-begin-anew-with-a-reset',
+    rule: 'dunning',
+    promise: 'A bill that was given up before a reset is not tried again after it.',
+    file: 'workflows/billing/classify-attempt.ts',
+    from: 'await classified(flow, open, result, endOf(attempted));',
+    to: 'await classified(flow, open, result, Date.now());',
+    tests: ['test/simulation/rules/resets-with-gaps.test.ts'],
+  },
+  {
+    name: 'pause-before-a-reset-uses-up-retries',
+    rule: 'dunning',
+    promise: 'A bill that a pause has held up before a reset has its retries after it.',
+    file: 'workflows/billing/collect-bill.ts',
+    from: "  if (step.do === 'retry') open.joinedFor = step.at;\n",
+    to: '',
+    tests: ['test/simulation/rules/resets-with-gaps.test.ts'],
+  },
 ];

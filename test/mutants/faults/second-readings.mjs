@@ -131,8 +131,8 @@ export const SECOND_READING_FAULTS = [
     rule: 'billing',
     promise: 'A decline that a reset joins counts as of the day of its payment.',
     file: 'workflows/billing/classify-attempt.ts',
-    from: 'const at = isOld ?',
-    to: 'const at = isOld && attempted === undefined ?',
+    from: "const at = 'token' in attempted ? endOf(attempted) : now;",
+    to: 'const at = now;',
     tests: ['test/simulation/rules/card-limits.test.ts'],
   },
   {

@@ -119,3 +119,51 @@ test('a bill that is paid while the cancel comes is not called unpaid for what i
   await complete('3.1', { status: 'Succeed' });
   expect(await handle.result()).toMatchObject({ status: 'cancelled', billedPeriods: 2, unpaidPeriods: 0 });
 });
+
+const NO_FUNDS = declinedFor('insufficient_funds');
+/** The first payments of the first of four weeks are declined: there is room for all retries. */
+const declinedTimes = async (times: number, overrides: WeeklyArguments[0] = {}) =>
+  await weekly(
+    { interval: { every: 4, unit: 'week' }, periods: 1, ...overrides },
+    Object.fromEntries(Array.from({ length: times }, (_, index) => [`1.${index + 1}`, NO_FUNDS])),
+  );
+
+test.each(['continue', 'cancel'] as const)(
+  'a bill that was given up before a reset is not tried for another week: %s',
+  async (onGivenUp) => {
+    const { flow, reach, tried, beginAgain } = await declinedTimes(9, { dunning: { onGivenUp }, periods: 2 });
+    await reach(10);
+    const onLedger = await tried();
+    expect(onLedger.map((line) => line.slice(0, 9))).toEqual(
+      [0, 1, 3, 5, 7].map((day, at) => `1.${at + 1} day ${day}`),
+    );
+    await beginAgain();
+    await reach(20);
+    expect(await tried()).toEqual(onLedger);
+    const handle = time.client.workflow.getHandle(flow.workflowId);
+    if (onGivenUp === 'cancel')
+      expect(await handle.result()).toMatchObject({ status: 'givenUp', billedPeriods: 0, unpaidPeriods: 1 });
+    else {
+      expect(await flow.status()).toMatchObject({ status: 'active', subscription: { unpaidPeriods: 1 } });
+      await flow.command('cancel', { when: 'now' });
+    }
+  },
+);
+
+test('one that was amid its retries goes on with them, as a pause has moved them', async () => {
+  const { flow, reach, tried, beginAgain } = await declinedTimes(3);
+  await reach(0);
+  await flow.command('pause');
+  await reach(10);
+  await flow.command('resume');
+  await reach(12);
+  await beginAgain();
+  const handle = time.client.workflow.getHandle(flow.workflowId);
+  expect(await handle.result()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+  expect((await tried()).map((line) => line.slice(0, 10).trim())).toEqual([
+    '1.1 day 0',
+    '1.2 day 11',
+    '1.3 day 13',
+    '1.4 day 15',
+  ]);
+});
