@@ -27,35 +27,50 @@ export async function runBrakes({ client }: Engine, asked: BrakesRequest, output
     print(asked.json ? asJson({ ...all, braked }) : asLines(listed(all)));
     return 0;
   }
+  const { businessUnit } = asked.request;
   if (asked.command === 'release' && asked.request.since === undefined) {
     const all = await brakes.list();
-    const brake = brakeOf(all, asked.request.businessUnit);
-    if (brake !== undefined) {
-      const at = brakedAt(all, brake);
-      if (asked.json) print(asJson({ now: { ...brake, brakedAt: at } }));
-      else print(asLines([sentence(`${sayBrake(brake)}. It stops ${stops(brake)}.`)]));
-      printError(`Nothing was released. If this is the one, give it again with: --since ${at}\n`);
+    const brake = brakeOf(all, businessUnit);
+    if (brake === undefined) {
+      if (asked.json) print(asJson({}));
+      // Not asked for: it would lift a brake that somebody has set since this was read.
+      sayNotBraked(all, businessUnit, output);
       return 1;
     }
+    const at = brakedAt(all, brake);
+    if (asked.json) print(asJson({ now: { ...brake, brakedAt: at } }));
+    else print(asLines([sentence(`${sayBrake(brake)}. It stops ${stops(brake)}.`)]));
+    printError(`Nothing was released. If this is the one, give it again with: --since ${at}\n`);
+    return 1;
   }
-  const { businessUnit } = asked.request;
   const after = asked.command === 'brake' ? await brakes.brake(asked.request) : await brakes.release(asked.request);
   const { before } = after;
   const now = brakeOf(after, businessUnit);
   if (asked.json) print(asJson({ ...(before !== undefined && { before }), ...(now !== undefined && { now }) }));
   else if (now !== undefined) print(asLines([sentence(`${sayBrake(now)}. It stops ${stops(now)}.`)]));
   else if (before !== undefined) print(asLines([sentence(`business unit "${businessUnit}" is released.`)]));
-  if (now !== undefined || before !== undefined) {
-    printError(`Every worker that reaches Temporal knows it within ${BRAKE_KNOWN_WITHIN_MS / 1_000} s.\n`);
-    if (before !== undefined) printError(`Until now ${printable(sayBrake(before))}. It stopped ${stops(before)}.\n`);
-  } else printError(`Business unit "${businessUnit}" is not braked: nothing was changed.\n`);
-  for (const other of after.braked)
-    if (other.businessUnit !== businessUnit) printError(`Also ${printable(sayBrake(other))}.\n`);
+  if (now === undefined && before === undefined) {
+    sayNotBraked(after, businessUnit, output);
+    return 1;
+  }
+  printError(`Every worker that reaches Temporal knows it within ${BRAKE_KNOWN_WITHIN_MS / 1_000} s.\n`);
+  if (before !== undefined) printError(`Until now ${printable(sayBrake(before))}. It stopped ${stops(before)}.\n`);
+  sayOthers(after, businessUnit, output);
   if (now !== undefined) {
     const hint = await hintOnName(client, businessUnit);
     if (hint !== undefined) printError(`${hint}\n`);
   }
-  return now === undefined && before === undefined ? 1 : 0;
+  return 0;
+}
+
+function sayNotBraked(all: Brakes, businessUnit: string, output: Output): void {
+  output.printError(`Business unit "${businessUnit}" is not braked: nothing was changed.\n`);
+  sayOthers(all, businessUnit, output);
+}
+
+function sayOthers({ braked }: Brakes, businessUnit: string, { printError }: Output): void {
+  for (const other of braked)
+    if (other.businessUnit !== businessUnit) printError(`Also ${printable(sayBrake(other))}.\n`);
 }
 
 /** Workers alone know the units; a mistyped one would stop nothing. Never rejects: the brake is set already. */

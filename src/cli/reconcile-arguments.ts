@@ -26,8 +26,8 @@ export interface ReconcileListRequest {
 export interface ReconcileAckRequest {
   command: 'reconcile ack';
   json: boolean;
-  /** As names: those that `reconcile list` shows for the kinds, found up to then. */
-  findings: readonly string[] | { kinds: readonly FindingKind[]; limit: number; until: Date };
+  /** As names: those that `reconcile list` shows for the kinds, found up to then, if they are so many. */
+  findings: readonly string[] | { kinds: readonly FindingKind[]; limit: number; until: Date; count: number };
   who: string;
   why: string;
 }
@@ -53,6 +53,7 @@ interface Given {
   statement?: string[];
   covers?: string;
   kind?: string[];
+  count?: number;
   all?: true;
   limit: number;
   who: string;
@@ -129,6 +130,11 @@ export function addReconcileCommands(program: Command, parsing: Parsing): void {
       'needed with --all: when the newest was found, as reconcile list says; those after it nobody has seen',
       instantOf('--until'),
     )
+    .option(
+      '--count <number>',
+      'needed with --all: how many reconcile list has shown; of another number none is closed',
+      wholeOf('--count', 1, 10_000),
+    )
     .option('--kind <kind>', 'with --all; may be repeated', kinds)
     .option(
       '--limit <number>',
@@ -136,14 +142,16 @@ export function addReconcileCommands(program: Command, parsing: Parsing): void {
       wholeOf('--limit', 1, 10_000),
       LISTED,
     )
-    .action((names: string[], { who, why, all, kind, limit, until }: Given) => {
+    .action((names: string[], { who, why, all, kind, limit, until, count }: Given) => {
       if ((all === true) === names.length > 0)
         faults.push('reconcile ack takes findings as reconcile list shows them, or --all');
       if (kind !== undefined && all !== true) faults.push('--kind goes with --all');
       if (until !== undefined && all !== true) faults.push('--until goes with --all');
-      if (all === true && until === undefined) faults.push('--all needs --until, as reconcile list says it at its end');
-      const findings =
-        all === true ? { kinds: (kind ?? []) as FindingKind[], limit, until: until ?? new Date(0) } : names;
+      if (count !== undefined && all !== true) faults.push('--count goes with --all');
+      if (all === true && (until === undefined || count === undefined))
+        faults.push('--all needs --until and --count, as reconcile list says them at its end');
+      const shown = { kinds: (kind ?? []) as FindingKind[], limit, until: until ?? new Date(0), count: count ?? 0 };
+      const findings = all === true ? shown : names;
       ask({ command: 'reconcile ack', json: json(), findings, who, why });
     });
 }

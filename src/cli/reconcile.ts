@@ -170,10 +170,13 @@ async function list(
   return 0;
 }
 
-/** What is found after the newest that was shown must not be closed with it. */
+/**
+ * What is found after the newest that was shown must not be closed with it, nor what was found before and listed late: then
+ * there is another number of them.
+ */
 function howToAck(shown: readonly ListedFinding[], { kinds, limit }: ReconcileListRequest): string {
   const until = shown.map(({ foundAt }) => foundAt).reduce((one, other) => (one > other ? one : other));
-  const same = [...kinds.map((kind) => ` --kind ${kind}`), ` --limit ${limit}`].join('');
+  const same = [` --count ${shown.length}`, ...kinds.map((kind) => ` --kind ${kind}`), ` --limit ${limit}`].join('');
   return `To acknowledge all of these: npx holdfast reconcile ack --all --until ${until}${same} --who <name> --why <text>`;
 }
 
@@ -201,13 +204,20 @@ async function ack(
   return done.some(({ result }) => result === 'failed') ? 1 : 0;
 }
 
-/** @throws CommandError if there are more than `reconcile list` has shown: nobody has looked into those */
-async function allShown(client: Client, shown: { kinds: readonly FindingKind[]; limit: number; until: Date }) {
-  const { limit } = shown;
+/** @throws CommandError if there are others than `reconcile list` has shown: nobody has looked into those */
+async function allShown(
+  client: Client,
+  shown: { kinds: readonly FindingKind[]; limit: number; until: Date; count: number },
+) {
+  const { limit, count } = shown;
   const found = await listFindings(client, { ...shown, all: false, limit: limit + 1 });
   if (found.length > limit)
     throw new CommandError(
       `None was acknowledged: there are more than the ${limit} that reconcile list shows. Give a --kind, or both commands a higher --limit.`,
+    );
+  if (found.length !== count)
+    throw new CommandError(
+      `None was acknowledged: --count says that reconcile list has shown ${count}, and there are ${found.length} by now. Look at its list again.`,
     );
   return found.map(({ id }) => id);
 }

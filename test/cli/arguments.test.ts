@@ -118,10 +118,10 @@ describe('the command line', () => {
     const ack = { command: 'reconcile ack', json: false, who: 'Ada', why: 'seen' };
     const person = ['--who', 'Ada', '--why', 'seen'];
     expect(parseRequest(['reconcile', 'ack', '5f0c6c1e', ...person])).toEqual({ ...ack, findings: ['5f0c6c1e'] });
-    const until = ['--until', '2027-01-31T00:00Z'];
-    expect(parseRequest(['reconcile', 'ack', '--all', ...until, ...person])).toEqual({
+    const shown = ['--until', '2027-01-31T00:00Z', '--count', '3'];
+    expect(parseRequest(['reconcile', 'ack', '--all', ...shown, ...person])).toEqual({
       ...ack,
-      findings: { kinds: [], limit: 200, until: new Date('2027-01-31T00:00Z') },
+      findings: { kinds: [], limit: 200, until: new Date('2027-01-31T00:00Z'), count: 3 },
     });
   });
 
@@ -142,7 +142,7 @@ describe('the command line', () => {
     [['reconcile', '--since', '2027-01-31T00:00Z', '--until', '2027-01-31T00:00Z'], ['--since must be before --until']],
     [
       ['reconcile', 'ack', '--all', '--who', 'Ada', '--why', 'seen'],
-      ['--all needs --until, as reconcile list says it at its end'],
+      ['--all needs --until and --count, as reconcile list says them at its end'],
     ],
     [['reconcile', 'ack', 'a'], ["required option '--who <name>' not specified"]],
     [

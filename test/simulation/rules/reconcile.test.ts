@@ -175,10 +175,10 @@ test('acknowledging all closes no more than the list has shown', async () => {
   expect(before.length).toBeGreaterThan(1);
   const said: string[] = [];
   const engine = { client: stack.temporal, address: 'here', namespace: 'default' } as Engine;
-  const ackAll = async (limit: number, until = new Date()) =>
+  const ackAll = async (limit: number, until = new Date(), count = before.length) =>
     await runReconcile(
       engine,
-      { command: 'reconcile ack', json: false, findings: { kinds: [], limit, until }, ...PERSON },
+      { command: 'reconcile ack', json: false, findings: { kinds: [], limit, until, count }, ...PERSON },
       { print: (text) => said.push(text), printError: (text) => said.push(text) },
     );
   await expect(ackAll(before.length - 1)).rejects.toThrow(
@@ -187,13 +187,20 @@ test('acknowledging all closes no more than the list has shown', async () => {
   expect(await open()).toEqual(before);
   // What was found after the list was shown.
   const times = before.map(({ foundAt }) => Date.parse(foundAt));
-  expect(await ackAll(before.length, new Date(Math.min(...times) - 1))).toBe(0);
+  const early = ackAll(before.length, new Date(Math.min(...times) - 1));
+  await expect(early).rejects.toThrow(`has shown ${before.length}, and there are 0 by now`);
+  // What was found before, and not listed yet when the list was shown.
+  const late = ackAll(before.length, new Date(Math.max(...times)), before.length - 1);
+  await expect(late).rejects.toThrow(`has shown ${before.length - 1}, and there are ${before.length} by now`);
   expect(await open()).toEqual(before);
   said.length = 0;
   const list = { command: 'reconcile list', json: false, kinds: [], all: false, limit: before.length } as const;
   await runReconcile(engine, list, { print: () => undefined, printError: (text) => said.push(text) });
   const newest = new Date(Math.max(...times));
-  expect(said.join('')).toContain(`ack --all --until ${newest.toISOString()} --limit ${before.length} --who`);
+  const { length } = before;
+  expect(said.join('')).toContain(
+    `ack --all --until ${newest.toISOString()} --count ${length} --limit ${length} --who`,
+  );
   expect(await ackAll(before.length, newest)).toBe(0);
   expect(said.join('').match(/acknowledged by/g)).toHaveLength(before.length);
   expect(await open()).toEqual([]);

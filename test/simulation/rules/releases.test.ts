@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { BrakesRequest } from '../../../src/cli/brake-arguments.js';
 import { runBrakes } from '../../../src/cli/brakes.js';
 import type { Engine } from '../../../src/cli/engine.js';
@@ -65,4 +65,23 @@ test('a release that is given again lifts no brake that somebody has set since, 
   await time.passUntil((await time.now()) + SECOND);
   await brake({ who: 'Eve' });
   await expect(release(second)).rejects.toThrow('was last braked at');
+});
+
+test('nor does one that has seen no brake lift one that is set before it looks again', async () => {
+  const { workflow } = time.client;
+  const getHandle = workflow.getHandle.bind(workflow);
+  let looks = 0;
+  const looking = vi.spyOn(workflow, 'getHandle').mockImplementation((...named) => {
+    const handle = getHandle(...named);
+    const describe = handle.describe.bind(handle);
+    handle.describe = async () => {
+      looks += 1;
+      if (looks === 2) await brake({ who: 'Eve' });
+      return await describe();
+    };
+    return handle;
+  });
+  const { code, err } = await release();
+  looking.mockRestore();
+  expect({ code, err }).toEqual({ code: 1, err: 'Business unit "default" is not braked: nothing was changed.\n' });
 });
