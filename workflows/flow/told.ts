@@ -68,8 +68,8 @@ export function noteBesideHold(flow: FlowState, event: TransactionEvent): void {
 const BESIDE_A_HOLD: ReadonlySet<string> = new Set(['authorization', 'charge', 'refund', 'credit']);
 
 /**
- * Notes that a signed event shows money on another payment under the flow's own reference: something has charged twice, and no
- * operation of this flow takes that event. `lasting` says it.
+ * Notes for a person that a signed event shows money on another payment under the flow's own reference: it may have moved twice, and
+ * whatever is under way takes no such event.
  * @returns whether the event is such a one
  */
 export function addBesidePayment(flow: FlowState, event: TransactionEvent): boolean {
