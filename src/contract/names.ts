@@ -112,6 +112,8 @@ export const PATCHES = {
   closesDue: 'holdfast-closes-due',
   /** A subscription asks about a payment that was not seen to fail once more before the next one of its bill. */
   looksBack: 'holdfast-looks-back',
+  /** A bill that a person had charged early is not given up before it is due. */
+  keepsUntilDue: 'holdfast-keeps-until-due',
 } as const;
 
 /**

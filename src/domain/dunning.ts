@@ -152,7 +152,7 @@ function giveUp(state: DunningState, policy: DunningPolicy): Decision {
 }
 
 /** How a declined period is retried. */
-interface DunningPolicy {
+export interface DunningPolicy {
   /** Days after the local day of the first decline, rising. */
   retryDays: readonly number[];
   /** Hour of the retries in the subscription's zone, 0 to 23. */

@@ -6,8 +6,10 @@ import {
   declinedFor,
   inRome,
   later,
+  localDay,
   monthly,
   plantOn,
+  ROME,
   subscribe,
   type VirtualSubscription,
 } from '../support/subscriptions.js';
@@ -37,6 +39,8 @@ async function weekly(overrides: Partial<SubscriptionInput> = {}) {
       ),
   };
 }
+
+const FOUR_WEEKS = { interval: { every: 4, unit: 'week' as const }, periods: 2 };
 
 const refusal = (message: string, type = 'StateConflict') => ({
   cause: { type, message: expect.stringContaining(message) },
@@ -147,6 +151,43 @@ describe('billNow', () => {
       '1.2 day 1 10h Failed 6000 EUR',
       '1.3 day 3 10h Succeed 6000 EUR',
     ]);
+  });
+
+  test('days early ends nothing before the bill is due: what is paid lasts until then, and it is tried again on its day', async () => {
+    const { flow, reach, tried } = await weekly({ ...FOUR_WEEKS, dunning: { onGivenUp: 'cancel', retryDays: [2] } });
+    for (const on of ['2.1', '2.2', '2.3']) await plantOn(time, flow.reference, on, declinedFor('insufficient_funds'));
+    await reach(3);
+    await flow.command('billNow', { period: 2 });
+    await reach(6);
+    expect(await flow.status()).toMatchObject({
+      status: 'pastDue',
+      waitingFor: 'retry',
+      subscription: { open: { period: 2, declines: 2, nextTryAt: expect.any(String) } },
+    });
+    expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 2 });
+    expect(await tried()).toEqual([
+      '1.1 day 0 10h Succeed 6000 EUR',
+      '2.1 day 3 12h Failed 6000 EUR',
+      '2.2 day 5 10h Failed 6000 EUR',
+      '2.3 day 28 10h Failed 6000 EUR',
+      '2.4 day 30 10h Succeed 6000 EUR',
+    ]);
+  });
+
+  test.each([
+    ['declined for good', { '2.1': 'lost_stolen_card' }, {}, 31],
+    ['declined as often as a bill may be', { '2.1': 'insufficient_funds' }, { maxAttempts: 1 }, 28],
+  ])('days early, and %s, leaves the subscription until the bill is due as well', async (_how, declines, more, day) => {
+    const dunning = { onGivenUp: 'cancel' as const, retryDays: [2], ...more };
+    const { flow, input, reach, tried } = await weekly({ ...FOUR_WEEKS, dunning });
+    for (const [on, why] of Object.entries(declines)) await plantOn(time, flow.reference, on, declinedFor(why));
+    await reach(3);
+    await flow.command('billNow', { period: 2 });
+    await reach(27);
+    expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'card' });
+    expect(await flow.ended()).toMatchObject({ status: 'givenUp', billedPeriods: 1, unpaidPeriods: 1 });
+    expect(localDay(await time.now(), ROME)).toBe(later(input.anchor, day));
+    expect(await tried()).toHaveLength(2);
   });
 
   test('does not try a card again that was declined for good in the period before', async () => {

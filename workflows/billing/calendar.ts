@@ -156,6 +156,7 @@ export async function openAhead(flow: Billing): Promise<OpenPeriod | undefined> 
     date: ahead.date,
     amount: amountOf(flow, period) ?? 0,
     attempts: 0,
+    ...(ahead.dueAt > now && { dueAt: ahead.dueAt }),
     endsAt: collectedUntil({ dueAt: ahead.dueAt, nextDueAt: upcoming?.dueAt, intervalDays, now }),
     state: { ...NOTHING_TRIED },
     step: { do: 'attempt' },

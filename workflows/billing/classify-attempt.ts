@@ -1,10 +1,13 @@
+import { patched } from '@temporalio/workflow';
 import type { AttemptResult, DunningStep } from '../../src/contract/billing-activities.js';
+import { PATCHES } from '../../src/contract/names.js';
 import type { FinalStepOutcome, NotExecuted } from '../../src/contract/outcome.js';
 import { cardLimit, declinedTriesAt, SCHEME_CAPS } from '../../src/domain/card-tries.js';
 import { dunningPolicyOf, afterCardChange, attemptRefusal, heldFor } from '../../src/domain/dunning.js';
+import { untilDue } from '../../src/domain/early-bill.js';
 import { referenceOf, unknownDays } from './bills.js';
 import { classified, isOverdue } from './calendar.js';
-import type { Attempted, Billing, OpenPeriod } from './state.js';
+import { type Attempted, type Billing, isAfterCancel, type OpenPeriod } from './state.js';
 import { tellOf } from './tell.js';
 
 /**
@@ -23,6 +26,7 @@ export async function classifyAttempt(
   const { state, step } = await classified(flow, open, result, endOf(attempted));
   open.state = state;
   open.step = step;
+  keepUntilDue(flow, open);
   if (state.hold === 'card' && open.triedWith !== undefined && isOfKnownCard(attempted))
     noteHardDecline(flow, open.triedWith);
   open.last = {
@@ -51,6 +55,20 @@ export async function classifyAttempt(
 /** What a person says may be of an earlier try than the last one. */
 function paymentOf(flow: Billing, open: OpenPeriod, attempted: Attempted): string {
   return 'outcome' in attempted ? attempted.outcome.reference : referenceOf(flow, open);
+}
+
+/**
+ * A bill that was charged early is not given up before it is due, unless somebody has said so. True if it goes on.
+ */
+export function keepUntilDue(flow: Billing, open: OpenPeriod): boolean {
+  const { dueAt, endsAt, state, step } = open;
+  const now = Date.now();
+  if (dueAt === undefined || now >= dueAt || (step.do !== 'giveUp' && step.do !== 'wait')) return false;
+  if (open.drop === true || flow.paused?.drop === true || isAfterCancel(flow, open, now)) return false;
+  if (!patched(PATCHES.keepsUntilDue)) return false;
+  const policy = dunningPolicyOf(flow.input.dunning, flow.plan.interval);
+  Object.assign(open, untilDue({ state, step }, { dueAt, endsAt, policy }));
+  return true;
 }
 
 /** The payment in doubt: a try beside it that a brake has stopped is not. */

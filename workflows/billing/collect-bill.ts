@@ -14,6 +14,7 @@ import {
   isOtherCard,
   isUntried,
   keepToLimit,
+  keepUntilDue,
   noteDecline,
 } from './classify-attempt.js';
 import { followedAgain, isStarted } from './is-started.js';
@@ -82,7 +83,8 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
       // After a reset the next payment, or one before, may be under way or have taken the money: it goes first.
       if ((await isStarted(flow)) || (await followedAgain(flow, open)) !== undefined) await attempt(flow, open);
       // What came meanwhile, another card or a person's word, goes first as well.
-      else if (flow.queue.length === 0 && !flow.isCancelled()) return giveUp(flow, open, step.effect);
+      else if (flow.queue.length === 0 && !flow.isCancelled() && !keepUntilDue(flow, open))
+        return giveUp(flow, open, step.effect);
       return undefined;
     case 'nothing':
       closeBill(flow, open);

@@ -46,6 +46,8 @@ export interface OpenPeriod {
   amountIsLate?: true;
   /** Payments started so far; each has its own reference. */
   attempts: number;
+  /** Epoch ms: when it is due, if it was opened before. */
+  dueAt?: number;
   /** When the next period begins: two are never tried at the same time. */
   endsAt: number;
   state: DunningState;

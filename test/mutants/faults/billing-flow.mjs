@@ -266,8 +266,8 @@ export const BILLING_FLOW_FAULTS = [
     rule: 'dunning',
     promise: 'A card that comes while a bill is about to be given up is tried.',
     file: 'workflows/billing/collect-bill.ts',
-    from: 'else if (flow.queue.length === 0 && !flow.isCancelled()) return giveUp(',
-    to: 'else return giveUp(',
+    from: 'else if (flow.queue.length === 0 && !flow.isCancelled() && !keepUntilDue(flow, open))',
+    to: 'else if (!keepUntilDue(flow, open))',
     tests: ['test/simulation/rules/dunning.test.ts'],
   },
   {

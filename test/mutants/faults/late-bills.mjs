@@ -27,4 +27,13 @@ export const LATE_BILL_FAULTS = [
     to: '',
     tests: ['test/simulation/rules/resets-with-gaps.test.ts'],
   },
+  {
+    name: 'early-bill-given-up-before-it-is-due',
+    rule: 'dunning',
+    promise: 'A bill that was charged early, and declined, ends no subscription before it is due.',
+    file: 'workflows/billing/classify-attempt.ts',
+    from: 'if (dueAt === undefined || now >= dueAt ||',
+    to: 'if (dueAt === undefined || dueAt > 0 ||',
+    tests: ['test/time/subscription-commands.test.ts'],
+  },
 ];

@@ -1,0 +1,27 @@
+import type { DunningDecision } from '../contract/billing-activities.js';
+import type { DunningPolicy } from './dunning.js';
+
+const DAY_MS = 86_400_000;
+/** As for any other bill: time to provide another card. */
+const GRACE_DAYS = 3;
+
+/**
+ * The step of a bill that a person had charged before it is due: what is paid lasts until then, so that the bill is not given
+ * up before, and whoever has to act has as long from then on as with any other. Its retries begin anew then, as far as its
+ * number of declines allows.
+ * @param dueAt epoch ms, to come; `endsAt`: when the next period begins
+ */
+export function untilDue(
+  { state, step }: DunningDecision,
+  { dueAt, endsAt, policy }: { dueAt: number; endsAt: number; policy: DunningPolicy },
+): DunningDecision {
+  const days = Math.max(GRACE_DAYS, policy.retryDays.at(-1) ?? 0);
+  const giveUpAt = Math.min(endsAt, dueAt + days * DAY_MS);
+  if (step.do === 'wait') return { state, step: { ...step, giveUpAt: Math.max(step.giveUpAt, giveUpAt) } };
+  if (step.do !== 'giveUp') return { state, step };
+  const { hold } = state;
+  if (hold !== undefined && hold !== 'outcome') return { state, step: { do: 'wait', for: hold, giveUpAt } };
+  if (state.declines >= policy.maxAttempts) return { state, step: { do: 'wait', for: 'card', giveUpAt: dueAt } };
+  const { firstDeclinedAt: _first, heldMs: _held, ...anew } = state;
+  return { state: anew, step: { do: 'retry', at: dueAt, after: 'decline' } };
+}
