@@ -169,6 +169,9 @@ function evidenceOf({ transactionId, evidence, risk }: FinalOutcome): string {
     .join(', ');
 }
 
+const SAY_WHAT_YOU_KNOW =
+  'Safe: wait, `retryNow` (looks at once), or `settleManually` with what you know. Never repeat it under a new reference.';
+
 function safeToDo(flow: FlowState): string {
   const { outcome } = flow;
   if (outcome?.status === 'notExecuted' && flow.lasting === undefined) return 'Safe to repeat under a new reference.';
@@ -185,6 +188,7 @@ function safeToDo(flow: FlowState): string {
   if (flow.unplaced !== undefined && flow.lasting !== undefined)
     return 'Look at the payment at the provider; `retryNow` then takes the flag away. Commands are taken meanwhile.';
   if (isReferenceConflict(flow.failure)) return 'Ask the earlier run what happened before you repeat anything.';
+  if (flow.settleable && flow.status === 'authorized') return SAY_WHAT_YOU_KNOW;
   if (flow.lasting !== undefined && flow.status === 'authorized')
     return 'Look at the capture at the provider; `void` releases what is held if it took nothing.';
   if (flow.lasting !== undefined) return 'Look at both at the provider; `refund` what nobody wants taken.';
@@ -195,8 +199,7 @@ function safeToDo(flow: FlowState): string {
   if (flow.waitingFor === 'command') return 'Safe: wait, or give the next command.';
   if (flow.waitingFor === 'review') return 'Safe: wait, `decideReview`, or `retryNow` (looks at once).';
   if (flow.held !== undefined && flow.status === 'authorized') return 'Safe: `capture`, `void`, or wait.';
-  if (flow.settleable)
-    return 'Safe: wait, `retryNow` (looks at once), or `settleManually` with what you know. Never repeat it under a new reference.';
+  if (flow.settleable) return SAY_WHAT_YOU_KNOW;
   return 'Safe: wait, or `retryNow`. Never repeat it under a new reference.';
 }
 

@@ -108,6 +108,8 @@ export interface Hold {
   sentBefore?: EarlierRuns;
   /** The capture that has succeeded. */
   captured?: string;
+  /** The capture under way, and the transaction with its reference that an event has called `Succeed`. */
+  capturing?: { reconciliationId: string; told?: string } | undefined;
   /** Captures of the holds before it, which have failed. */
   readonly capturesBefore?: string[];
   /** A run of this flow has sent the void that makes room for the next hold. */

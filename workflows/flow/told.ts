@@ -26,6 +26,10 @@ export function noteCaptured(flow: FlowState, event: TransactionEvent): boolean 
     return false;
   flow.toldCaptured = [...(flow.toldCaptured ?? []), transactionId].slice(-MOST_CAPTURES);
   const { hold } = flow;
+  const { capturing } = hold ?? {};
+  // It bears the reference of the capture under way: where nothing can be read the same key alone tells how that has ended.
+  if (isOfPayment(flow, event) && capturing?.reconciliationId === event.reconciliationId && capturing !== undefined)
+    capturing.told ??= transactionId;
   const contradicts = contradicted(flow) === transactionId;
   if (contradicts || isOfPayment(flow, event)) flow.toldSinceRead = [...(flow.toldSinceRead ?? []), transactionId];
   if (contradicts || hold?.capturesBefore?.includes(transactionId) === true) {
@@ -33,19 +37,22 @@ export function noteCaptured(flow: FlowState, event: TransactionEvent): boolean 
     return flow.kind === 'capture' || flow.kind === 'void';
   }
   // To the void of a pending operation the capture may be that very operation.
-  return flow.kind === 'void' && flow.beingVoided === undefined && isToldSinceRead(flow);
+  const isUnderWay = flow.kind === 'capture' || (flow.kind === 'void' && flow.beingVoided === undefined);
+  return isUnderWay && isToldSinceRead(flow);
 }
 
 /**
- * Whether a signed event has called a capture of the payment `Succeed` that no read of the hold can have shown, by
- * whomever it was made: a void could reverse captured money.
+ * Whether a signed event has called a capture of the payment `Succeed` that no read of the hold can have shown, and that is
+ * not the one under way: a void could reverse captured money, and a capture take it twice.
  */
-export function isToldSinceRead({ hold, toldSinceRead = [] }: FlowState): boolean {
-  return toldSinceRead.some((transactionId) => transactionId !== hold?.captured);
+export function isToldSinceRead({ hold, transactionId: ofStep, toldSinceRead = [] }: FlowState): boolean {
+  const { captured, capturing } = hold ?? {};
+  const own = [captured, ...(capturing === undefined ? [] : [capturing.told, ofStep])];
+  return toldSinceRead.some((transactionId) => !own.includes(transactionId));
 }
 
-/** A read has shown the money as held. @param before what had been told when the read began */
-export function noteShownHeld(flow: FlowState, before: readonly string[]): void {
+/** A read has shown how the hold stands. @param before what had been told when the read began */
+export function noteShown(flow: FlowState, before: readonly string[]): void {
   if (flow.toldSinceRead === undefined) return;
   flow.toldSinceRead = flow.toldSinceRead.filter((transactionId) => !before.includes(transactionId));
 }

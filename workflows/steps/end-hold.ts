@@ -3,7 +3,7 @@ import type { HoldOutcome, Voided } from '../../src/contract/authorize.js';
 import { FAILURE_TYPES, type FailureType } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import { noteAction } from '../flow/outcomes.js';
-import { isToldSinceRead } from '../flow/told.js';
+import { isToldSinceRead, noteShown } from '../flow/told.js';
 import { resumable } from '../flow/continue.js';
 import { inResetRun } from '../kit/start-guard.js';
 import type { FlowState, Hold, MoneyCommand, PendingVoids, VoidOf } from '../flow/state.js';
@@ -36,12 +36,19 @@ export async function captureHold(flow: FlowState, hold: Hold, command?: Capture
       const amount = command?.request.amount ?? flow.amount;
       const reconciliationId = command?.request.reference ?? flow.reference;
       const look = await lookFirst(flow, hold, 'capture', command, { amount, reconciliationId });
+      if (isToldUnread(flow, hold, look)) {
+        if (command === undefined) noteBraked(hold);
+        return notSent(flow, hold, look, command);
+      }
       if (!mayAct(look)) return notSent(flow, hold, look, command);
+      // The key alone says what the run before a reset has captured.
+      if (look === 'ours') noteShown(flow, flow.toldSinceRead ?? []);
       // An event may have come during the look.
       distrustTold(flow, hold);
       if (hold.unconfirmedCapture !== undefined && look !== 'ours') return notRepeated(flow, hold, command);
       beginStep(flow, 'capture', amount);
       flow.notLooked = look === 'notOffered';
+      hold.capturing = { reconciliationId };
       hold.sequences.capture += 1;
       show(flow, hold);
       notes.voids = noPendingVoids({ sequence: hold.sequences.void, ids: [...hold.voids] });
@@ -67,6 +74,7 @@ async function sendCapture(
   voids: PendingVoids,
 ): Promise<Taken | { ended: HoldOutcome | undefined }> {
   const ended = await tryExecute(flow, { ...captureStep(flow, hold, command), voids: pendingVoids(flow, voids) });
+  hold.capturing = undefined;
   hold.sequences.void = voids.count.sequence;
   hold.voids.splice(0, hold.voids.length, ...voids.count.ids);
   if ('refused' in ended) return { ended: await refusedByService(flow, hold, ended.refused, command) };
@@ -83,7 +91,8 @@ async function sendCapture(
     // Its failure is unconfirmed: a second capture could take the money twice.
     if (ended.status === 'declined' && !ended.confirmed)
       hold.unconfirmedCapture = ended.transactionId ?? 'of unknown id';
-    return { ended: undefined };
+    // It may have been stopped by news of another one.
+    return { ended: isToldSinceRead(flow) ? await inspectHold(flow, hold) : undefined };
   }
   if (flow.amount > ended.amount)
     hold.taken = { transactionId: ended.transactionId ?? 'of unknown id', amount: ended.amount };
@@ -102,8 +111,7 @@ export async function voidHold(
     if (notes.look === undefined) {
       const look = await lookFirst(flow, hold, 'void', command);
       // A capture whose failure is unconfirmed may have succeeded, and captured money must not be voided.
-      const isTold = look === 'notOffered' && isToldSinceRead(flow);
-      if (isTold) askOfToldCapture(flow, hold);
+      const isTold = isToldUnread(flow, hold, look);
       if (!mayAct(look) || isTold || (look === 'notOffered' && hold.unconfirmedCapture !== undefined))
         return notSent(flow, hold, look, command);
       notes.look = look;
@@ -141,6 +149,13 @@ function voided(flow: FlowState, hold: Hold, ended: FinalStepOutcome, reason: st
     authorizationId: hold.authorized.transactionId ?? '',
     reason,
   };
+}
+
+/** An event has told of a capture, and nothing can be read: a person is asked. */
+function isToldUnread(flow: FlowState, hold: Hold, look: Look): boolean {
+  const isTold = look === 'notOffered' && isToldSinceRead(flow);
+  if (isTold) askOfToldCapture(flow, hold);
+  return isTold;
 }
 
 function mayAct(look: Look): look is 'held' | 'ours' | 'notOffered' {

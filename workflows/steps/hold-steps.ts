@@ -69,7 +69,7 @@ export function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | un
     reconciliationId,
     besideOthers: true,
     knownTransactionIds: [...hold.captures],
-    unwanted: () => contradicted(flow) !== undefined,
+    unwanted: () => contradicted(flow) !== undefined || isToldSinceRead(flow),
     postUntil: postUntil(flow.stepStartedAt, false),
     post: (activities, call) =>
       activities.createCapture({

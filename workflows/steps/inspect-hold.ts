@@ -7,7 +7,7 @@ import { pollDelay } from '../../src/domain/schedules.js';
 import { enter } from '../flow/explain.js';
 import { baseOfHold, decidedOutcome, evidence } from '../flow/outcomes.js';
 import { nextMessage } from '../flow/inbox.js';
-import { isToldSinceRead, noteShownHeld } from '../flow/told.js';
+import { isToldSinceRead, noteShown } from '../flow/told.js';
 import { inResetRun } from '../kit/start-guard.js';
 import { publish } from '../kit/visibility.js';
 import type { FlowState, Hold, SettleCommand, VoidOf } from '../flow/state.js';
@@ -53,7 +53,7 @@ export async function lookFirst(
   command: CaptureOf | VoidOf | undefined,
   intent: Intent = {},
 ): Promise<Look> {
-  const isTold = (): boolean => operation === 'void' && isToldSinceRead(flow);
+  const isTold = (): boolean => isToldSinceRead(flow);
   const isSeen = Date.now() - hold.seenAt < LOOK_AFTER_MS && !(hold.isLate && hold.isFound === true);
   if (hold.unconfirmedCapture === undefined && isSeen && !isTold()) return 'held';
   const begun = Date.now();
@@ -197,7 +197,7 @@ async function readHold(flow: FlowState, hold: Hold): Promise<OneLook> {
   if (payment.status !== 'Voided') {
     hold.seenAt = begun;
     hold.heldAt = begun;
-    noteShownHeld(flow, told);
+    noteShown(flow, told);
     return 'held';
   }
   if (Date.now() >= hold.terms.heldUntil) return expired(flow, hold, payment);
@@ -246,7 +246,7 @@ export async function decideHold(
   const common = baseOfHold(flow, hold);
   if (isTold && !lapses && status === 'notExecuted') {
     // It is still held, and may be captured or voided.
-    noteShownHeld(flow, flow.toldSinceRead ?? []);
+    noteShown(flow, flow.toldSinceRead ?? []);
     hold.unlistedCapture = false;
     enter(flow, { needsOperator: flow.lasting ?? null });
     publish(flow);

@@ -130,6 +130,9 @@ describe('a hold that nothing can be read of, where an event has told of a captu
     await hold.event({ ...event, transactionId: 'others' });
     const off = hold.ask('void', { commandId: 'off' });
     await expect(off).rejects.toMatchObject(failsWith('StateConflict', 'it may have been captured'));
+    const taken = hold.ask('capture', { commandId: 'take' });
+    await expect(taken).rejects.toMatchObject(failsWith('StateConflict', 'it may have been captured'));
+    expect(await time.holdfast.explain(hold.reference)).toContain('or `settleManually` with what you know');
     const { needsOperator, operatorReason } = await hold.status();
     expect(needsOperator).toBe(true);
     expect(operatorReason).toContain('say by settleManually succeeded, with transactionId and amount, or notExecuted');
@@ -152,6 +155,25 @@ describe('a hold that nothing can be read of, where an event has told of a captu
     expect(await hold.ask('void', { commandId: 'again' })).toMatchObject({ status: 'succeeded' });
     expect(await hold.outcome()).toMatchObject({ status: 'voided' });
   });
+});
+
+test('an event of our own capture, whose reply was lost, stops no repeat of it: only that tells how it ended', async () => {
+  const hold = await beginHeld(time);
+  const { paymentId = '' } = await hold.status();
+  const path = `/payments/${paymentId}/captures`;
+  await time.sandbox.addFault(lostReply(path, 1));
+  const fault = await time.sandbox.addFault(answers(503, 'POST', path));
+  const { answer } = await hold.command('capture', { commandId: 'one' });
+  await time.passUntil((await time.now()) + 10 * MINUTE);
+  const { transaction_id: transactionId = '' } = (await time.sandbox.ledger(hold.reference)).at(-1) ?? {};
+  const event = { eventType: 'payment.capture.create', status: 'Succeed', amount: 6_000 } as const;
+  await hold.event({ ...event, transactionId, reconciliationId: hold.reference });
+  await time.passUntil((await time.now()) + MINUTE);
+  await time.sandbox.removeFault(fault.id);
+  await time.passUntil((await time.now()) + HOUR);
+  expect(await answer).toMatchObject({ status: 'succeeded', transactionId });
+  expect(await hold.status()).toMatchObject({ status: 'captured', needsOperator: false });
+  expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD', 'capture Succeed 6000 USD']);
 });
 
 describe('a hold that a run made by a reset looks after, where nothing shows what the run before has done', () => {
