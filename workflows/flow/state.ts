@@ -162,9 +162,7 @@ interface Continuing {
   readonly toResume: CarriedFrame[];
 }
 
-/**
- * Everything a flow knows about itself. A field is carried when the flow continues as new: plain data, or in `NOT_CARRIED`.
- */
+/** Everything a flow knows about itself. A field is carried to the next run: plain data, or named in `NOT_CARRIED`. */
 export interface FlowState extends Run, Continuing, Guarded {
   readonly type: WorkflowType;
   readonly reference: string;
