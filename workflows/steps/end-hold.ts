@@ -153,7 +153,7 @@ function voided(flow: FlowState, hold: Hold, ended: FinalStepOutcome, reason: st
 
 /** An event has told of a capture, and nothing can be read: a person is asked. */
 function isToldUnread(flow: FlowState, hold: Hold, look: Look): boolean {
-  const isTold = look === 'notOffered' && isToldSinceRead(flow);
+  const isTold = (look === 'notOffered' || look === 'unread') && isToldSinceRead(flow);
   if (isTold) askOfToldCapture(flow, hold);
   return isTold;
 }

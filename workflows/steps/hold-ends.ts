@@ -5,6 +5,7 @@ import { RELEASED_AFTER_END_MS } from '../../src/domain/hold.js';
 import { earlierRuns } from '../../src/domain/sent-before.js';
 import { enter } from '../flow/explain.js';
 import { baseOfHold, evidence } from '../flow/outcomes.js';
+import { isToldSinceRead } from '../flow/told.js';
 import type { FlowState, Hold } from '../flow/state.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { publish } from '../kit/visibility.js';
@@ -47,6 +48,10 @@ async function readExpired(flow: FlowState, hold: Hold): Promise<HoldOutcome | '
       flow,
       'the hold must have ended, a reset has made this run, and the service does not show how it ended',
     );
+    return 'unclear';
+  }
+  if (payment.status === 'unknown' && isToldSinceRead(flow)) {
+    askOfToldCapture(flow, hold);
     return 'unclear';
   }
   if (Date.now() >= heldUntil + RELEASED_AFTER_END_MS) return { ...expired(flow, hold, payment), confirmed: false };

@@ -253,6 +253,12 @@ export function distrustTold(flow: FlowState, hold: Hold): void {
   if (before !== undefined) noteContradiction(flow, 'capture', before);
 }
 
+/** A person has found that none of the hold's captures has taken the money. */
+export function forgetContradiction(flow: FlowState, hold: Hold): void {
+  hold.unconfirmedCapture = undefined;
+  flow.toldCaptured = (flow.toldCaptured ?? []).filter((id) => !hold.captures.includes(id));
+}
+
 /** The same for any capture or void: no look of before counts, and a person is told. */
 export function distrust(flow: FlowState, hold: Hold, resource: string, transactionId: string): void {
   // A second capture could take the money twice.

@@ -14,6 +14,7 @@ import type { FlowState, Hold, SettleCommand, VoidOf } from '../flow/state.js';
 import { capturedElsewhere, expired, lapsedBy, withSentBefore } from './hold-ends.js';
 import {
   type CaptureOf,
+  forgetContradiction,
   isCancelled,
   isGoneForGood,
   isOfNextHold,
@@ -37,10 +38,11 @@ interface Intent {
 
 /**
  * `ours`: the run before a reset has executed this very operation, and sending it under its key adopts it. `notOffered`
- * and `unclear`: the reads don't tell; with `unclear` nothing rules out that the hold was captured.
+ * and `unclear`: the reads don't tell; with `unclear` nothing rules out that the hold was captured. `unread`: none is offered,
+ * and it may have ended.
  */
-export type Look = HoldOutcome | 'held' | 'ours' | 'notOffered' | 'unclear' | 'cancelled' | 'nextHold';
-type OneLook = Exclude<Look, 'ours'> | 'pending' | 'statusless';
+export type Look = HoldOutcome | 'held' | 'ours' | 'notOffered' | 'unread' | 'unclear' | 'cancelled' | 'nextHold';
+type OneLook = Exclude<Look, 'ours' | 'unread'> | 'pending' | 'statusless';
 
 /**
  * Reads the payment before a capture or void if the hold was last seen a minute or more ago (money rule 8): a foreign
@@ -57,9 +59,9 @@ export async function lookFirst(
   const isSeen = Date.now() - hold.seenAt < LOOK_AFTER_MS && !(hold.isLate && hold.isFound === true);
   if (hold.unconfirmedCapture === undefined && isSeen && !isTold()) return 'held';
   const begun = Date.now();
-  // A read has shown that the hold has ended: what is read no more is not taken for what was never offered.
-  const unanswered = hold.seenAt === 0 ? 'unclear' : 'notOffered';
-  let last: 'notOffered' | 'unclear' = unanswered;
+  // A read or an event says that the hold has ended: what is not read is not taken for what was never offered.
+  const unanswered = hold.seenAt === 0 ? 'unread' : 'notOffered';
+  let last: 'notOffered' | 'unread' | 'unclear' = unanswered;
   for (let looks = 0; ; looks += 1) {
     const look = await lookAtHold(flow, hold);
     // A cancel came: the hold must be voided now, not captured. What the run before a reset has captured is adopted.
@@ -232,9 +234,9 @@ export async function decideHold(
     return look;
   }
   const { status, transactionId, amount = flow.amount } = command.request;
-  const lapses = look === 'statusless' && Date.now() >= hold.terms.heldUntil;
   // Nothing can be read, and an event has told of a capture.
   const isTold = (look === 'statusless' || look === 'notOffered') && isToldSinceRead(flow);
+  const lapses = (look === 'statusless' || isTold) && Date.now() >= hold.terms.heldUntil;
   if (look !== 'unclear' && !lapses && !isTold)
     return refuse('the money is held and nothing is unknown: use capture or void');
   if (status === 'declined')
@@ -247,7 +249,9 @@ export async function decideHold(
   if (isTold && !lapses && status === 'notExecuted') {
     // It is still held, and may be captured or voided.
     noteShown(flow, flow.toldSinceRead ?? []);
+    forgetContradiction(flow, hold);
     hold.unlistedCapture = false;
+    hold.seenAt = Date.now();
     enter(flow, { needsOperator: flow.lasting ?? null });
     publish(flow);
     return undefined;

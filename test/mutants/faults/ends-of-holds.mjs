@@ -115,7 +115,7 @@ export const HOLD_END_FAULTS = [
     rule: 'money rule 8',
     promise: 'Where a read has shown a hold as captured and the next ones are refused, nothing is captured.',
     file: 'workflows/steps/inspect-hold.ts',
-    from: "const unanswered = hold.seenAt === 0 ? 'unclear' : 'notOffered';",
+    from: "const unanswered = hold.seenAt === 0 ? 'unread' : 'notOffered';",
     to: "const unanswered = 'notOffered';",
     tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
   },

@@ -14,8 +14,8 @@ export const EVENT_PATH_FAULTS = [
     rule: 'money rule 8',
     promise: 'A chargeback ends the tries of a refund that is being sent: its activity does not look by itself.',
     file: 'workflows/flow/disputes.ts',
-    from: "flow.waitingFor === 'approval' || flow.kind === 'refund')",
-    to: "flow.waitingFor === 'approval' || flow.kind === 'credit')",
+    from: "else if (flow.kind === 'refund' || WAITS_LONG",
+    to: "else if (flow.kind === 'credit' || WAITS_LONG",
     tests: ['test/simulation/rules/dispute-races.test.ts'],
   },
   {

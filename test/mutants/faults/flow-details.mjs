@@ -77,8 +77,8 @@ export const DETAIL_FAULTS = [
     rule: 'money rule 4',
     promise: 'A capture gets the window of its own beginning: after a hold of days it is still sent.',
     file: 'workflows/steps/hold-steps.ts',
-    from: '    unwanted: () => contradicted(flow) !== undefined,\n    postUntil: postUntil(flow.stepStartedAt, false),',
-    to: '    unwanted: () => contradicted(flow) !== undefined,\n    postUntil: postUntil(flow.startedAt, false),',
+    from: '    unwanted: () => contradicted(flow) !== undefined || isToldSinceRead(flow),\n    postUntil: postUntil(flow.stepStartedAt, false),',
+    to: '    unwanted: () => contradicted(flow) !== undefined || isToldSinceRead(flow),\n    postUntil: postUntil(flow.startedAt, false),',
     tests: ['test/simulation/rules/windows.test.ts'],
   },
   {

@@ -3,7 +3,7 @@ import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { movements } from '../../support/payments.js';
 import { beginHeld, beginHold } from '../../support/virtual-flows.js';
 import { resetToFirstTask } from '../../support/resets.js';
-import { answers, DAY, failsWith, HOUR, lostReply, MINUTE, OPERATOR, sharedTime } from './context.js';
+import { answers, DAY, declined, failsWith, HOUR, lostReply, MINUTE, OPERATOR, sharedTime } from './context.js';
 
 const time = sharedTime();
 beforeAll(async () => {
@@ -152,6 +152,43 @@ describe('a hold that nothing can be read of, where an event has told of a captu
     const { hold, say } = await told();
     await say({ status: 'notExecuted' });
     expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: false });
+    expect(await hold.ask('void', { commandId: 'again' })).toMatchObject({ status: 'succeeded' });
+    expect(await hold.outcome()).toMatchObject({ status: 'voided' });
+  });
+});
+
+describe('a hold that nothing can be read of, where an event calls its own declined capture Succeed', () => {
+  async function told() {
+    const hold = await beginHeld(time);
+    const { paymentId = '' } = await hold.status();
+    await time.sandbox.addFault({ ...declined(`/payments/${paymentId}/captures`), times: 1 });
+    const { status, transactionId = '' } = await hold.ask('capture', { commandId: 'one' });
+    expect(status).toBe('declined');
+    await hold.event({ eventType: 'payment.capture.update', status: 'Succeed', amount: 6_000, transactionId });
+    const off = hold.ask('void', { commandId: 'off' });
+    await expect(off).rejects.toMatchObject(failsWith('StateConflict', 'it may have been captured'));
+    expect(await time.holdfast.explain(hold.reference)).toContain('or `settleManually` with what you know');
+    const say = async (what: object) =>
+      await time.holdfast.settleManually(hold.reference, { ...OPERATOR, ...what } as never);
+    return { hold, transactionId, say };
+  }
+
+  test('ends captured by the word of a person, also long after it must have ended', async () => {
+    const { hold, transactionId, say } = await told();
+    await time.passUntil(hold.startedAt + 60 * DAY);
+    expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: true });
+    await say({ status: 'succeeded', transactionId, amount: 6_000 });
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', transactionId, capturedAmount: 6_000 });
+    expect(await movements(time, hold.reference)).toEqual([
+      'authorization Succeed 6000 USD',
+      'capture Failed 6000 USD',
+    ]);
+  });
+
+  test('can be captured or voided where a person finds that it took nothing', async () => {
+    const { hold, say } = await told();
+    await say({ status: 'notExecuted' });
+    await time.passUntil((await time.now()) + HOUR);
     expect(await hold.ask('void', { commandId: 'again' })).toMatchObject({ status: 'succeeded' });
     expect(await hold.outcome()).toMatchObject({ status: 'voided' });
   });
