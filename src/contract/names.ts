@@ -114,6 +114,8 @@ export const PATCHES = {
   looksBack: 'holdfast-looks-back',
   /** A bill that a person had charged early is not given up before it is due. */
   keepsUntilDue: 'holdfast-keeps-until-due',
+  /** After a reset a subscription asks whether its last payments are disputed before it makes another one. */
+  looksForDisputes: 'holdfast-looks-for-disputes',
 } as const;
 
 /**

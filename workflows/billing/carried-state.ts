@@ -84,6 +84,7 @@ export function carriedOf(flow: Billing): Carried {
     answered: answered.slice(-KEPT_COMMANDS),
     ...(flow.refunding !== undefined && { refunding: flow.refunding.slice(-KEPT_COMMANDS) }),
     ...(flow.disputed !== undefined && { disputed: flow.disputed }),
+    ...(flow.disputesRead === true && { disputesRead: true as const }),
     ...(afterReset && { afterReset }),
   };
 }

@@ -18,6 +18,7 @@ import {
   noteDecline,
 } from './classify-attempt.js';
 import { followedAgain, isStarted } from './is-started.js';
+import { looksForDisputes } from './lost-disputes.js';
 import { movesFor } from './move-on.js';
 import { doubtOf, show } from './show.js';
 import { type Billing, isAfterCancel, notAfterCancel, type OpenPeriod } from './state.js';
@@ -43,6 +44,7 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
         open.step = { do: 'giveUp', effect: 'continue' };
         return undefined;
       }
+      if (await looksForDisputes(flow)) return undefined;
       keepToLimit(flow, open);
       // A payment that was started before a reset is followed: a limit puts off only what nobody has sent.
       if (open.step.do !== 'attempt' && flow.afterReset === true && (await isStarted(flow)))

@@ -1,5 +1,5 @@
 import { setHandler } from '@temporalio/workflow';
-import { paymentDisputedSchema } from '../../src/contract/disputes.js';
+import { type PaymentDisputed, paymentDisputedSchema } from '../../src/contract/disputes.js';
 import { subscriptionOfAttempt } from '../../src/contract/names.js';
 import { isSealed } from '../../src/contract/payload-marks.js';
 import { readableOrRetry } from '../kit/decoded-or-retry.js';
@@ -29,15 +29,16 @@ export function registerPaymentDisputed(flow: Billing): void {
     else if (!isSealed(payload)) ignore(flow, 'disputeInClear');
     else if (flow.disputed?.includes(told.data.paymentId) === true) ignore(flow, 'disputeAgain');
     else if (flow.ended !== undefined || flow.failure !== undefined) ignore(flow, 'disputeAfterEnd');
-    else {
-      const { paymentId, paymentReference } = told.data;
-      flow.disputed = [...(flow.disputed ?? []), paymentId].slice(-MOST_KEPT);
-      const command = commandOf(flow, paymentId, `payment ${paymentReference} is disputed`);
-      if (command === undefined) return;
-      flow.commands.set(command.commandId, command);
-      enqueue(flow, command);
-    }
+    else actOnDispute(flow, told.data);
   });
+}
+
+export function actOnDispute(flow: Billing, { paymentId, paymentReference }: PaymentDisputed): void {
+  flow.disputed = [...(flow.disputed ?? []), paymentId].slice(-MOST_KEPT);
+  const command = commandOf(flow, paymentId, `payment ${paymentReference} is disputed`);
+  if (command === undefined) return;
+  flow.commands.set(command.commandId, command);
+  enqueue(flow, command);
 }
 
 /**

@@ -192,6 +192,8 @@ export interface Carried {
   refunding?: { commandId: string; payment: string; request?: string }[];
   /** Its disputed payments, oldest first: each has had its effect. */
   disputed?: string[];
+  /** After a reset the service has said which of its last payments are disputed. */
+  disputesRead?: true;
   /** Some run was made by a reset: `answered` lacks what was answered after the point of the reset. */
   afterReset?: true;
 }
@@ -228,6 +230,8 @@ export interface Billing extends Run, Omit<Carried, 'v' | 'telling' | 'amount' |
   /** Set once the start has been checked. */
   opened: boolean;
   ended: SubscriptionEnded | undefined;
+  /** As `disputesRead`, in this run, whether all could be read or not. */
+  looked?: true;
   /** A period was closed in this run: the next period gets its own run. */
   closedOne: boolean;
   /** A `billNow` to be answered once its attempt is classified. */

@@ -117,4 +117,13 @@ export const RESET_BILL_FAULTS = [
     to: '',
     tests: ['test/simulation/rules/resets-with-gaps.test.ts'],
   },
+  {
+    name: 'dispute-forgotten-by-a-reset',
+    rule: 'billing commands',
+    promise: 'A reset that leaves signals out bills nothing more for a subscription of which a payment is disputed.',
+    file: 'workflows/billing/collect-bill.ts',
+    from: '      if (await looksForDisputes(flow)) return undefined;\n',
+    to: '',
+    tests: ['test/simulation/rules/disputes-after-resets.test.ts'],
+  },
 ];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { resetTo, tasksOf } from '../../support/resets.js';
-import { HOUR, MINUTE, sharedTime } from './context.js';
+import { firstRunOf, resetTo, resetToFirstTask, tasksOf } from '../../support/resets.js';
+import { answers, HOUR, MINUTE, sharedTime } from './context.js';
 import { beginWeekly } from './weekly.js';
 
 const time = sharedTime({ billing: true }, { webhooks: true });
@@ -40,3 +40,38 @@ test.each([
   expect(await tried()).toHaveLength(1);
   await flow.command('cancel', { when: 'now' });
 });
+
+const SIGNALS = 1;
+
+test.each(['at once', 'once it can be read'])(
+  'a reset that leaves signals out forgets no dispute: the service tells of it %s, before anything else is billed',
+  async (when) => {
+    const { flow, reach, tried } = await beginWeekly(time, { periods: 6 });
+    await reach(8);
+    const [bill] = await time.sandbox.ledger(`${flow.reference}.1.1`);
+    await time.sandbox.dispute(bill?.transaction_id ?? '');
+    await pass(HOUR);
+    expect(await flow.status()).toMatchObject({ status: 'paused' });
+    const payment = answers(503, 'GET', `/payments/${bill?.payment_id}`);
+    const away = when === 'at once' ? undefined : await time.sandbox.addFault({ ...payment, times: 1_000 });
+    await resetToFirstTask(time.client, flow.workflowId, [SIGNALS], await firstRunOf(time.client, flow.workflowId));
+    await pass(HOUR);
+    expect(await flow.status()).toMatchObject({ status: 'active', subscription: { billedPeriods: 2 } });
+    await reach(15);
+    if (away !== undefined) {
+      expect(await tried()).toHaveLength(3);
+      await time.sandbox.removeFault(away.id);
+      await reach(22);
+    }
+    expect(await flow.status()).toMatchObject({
+      status: 'paused',
+      subscription: { disputedPayments: [bill?.payment_id] },
+    });
+    expect(await tried()).toHaveLength(away === undefined ? 2 : 3);
+    // A person who resumes it is not stopped again.
+    await flow.command('resume', { missedPeriods: 'billAll' });
+    await pass(HOUR);
+    expect(await tried()).toHaveLength(away === undefined ? 3 : 4);
+    await flow.command('cancel', { when: 'now' });
+  },
+);

@@ -1,0 +1,47 @@
+import { ActivityFailure, ApplicationFailure, patched } from '@temporalio/workflow';
+import { FAILURE_TYPES, PATCHES } from '../../src/contract/names.js';
+import { decodedOrRetry } from '../kit/decoded-or-retry.js';
+import { isMadeByReset } from '../kit/start-guard.js';
+import { read } from '../policies.js';
+import { isStarted } from './is-started.js';
+import { actOnDispute } from './payment-disputed.js';
+import type { Billing } from './state.js';
+
+/** Of the bills that were paid last: a chargeback comes within months. */
+const LOOKED_AT = 12;
+
+/**
+ * A reset that leaves signals out forgets what disputes have done. Before a payment leaves that no run before the reset has
+ * started, the service is asked about the bills that were paid last. True if it was asked: what that shows goes first.
+ */
+export async function looksForDisputes(flow: Billing): Promise<boolean> {
+  // What the run before this reset has read may be older than what the reset has left out.
+  const isDone = flow.looked === true || (flow.disputesRead === true && !isMadeByReset());
+  const acts = flow.input.onDispute !== 'continue';
+  if (flow.afterReset !== true || isDone || !acts || flow.billed.length === 0) return false;
+  if (!patched(PATCHES.looksForDisputes) || (await isStarted(flow))) return false;
+  const bills = flow.billed
+    .slice(-LOOKED_AT)
+    .filter(({ paymentId }) => flow.disputed?.includes(paymentId ?? '') !== true);
+  const seen = await Promise.all(bills.map(({ paymentId }) => isDisputed(flow, paymentId)));
+  bills.forEach(({ paymentId = '', paymentReference }, at) => {
+    if (seen[at] === true) actOnDispute(flow, { paymentId, paymentReference });
+  });
+  flow.looked = true;
+  // What could not be read is read before the next payment that another run makes.
+  if (!seen.includes(undefined)) flow.disputesRead = true;
+  return true;
+}
+
+/** undefined: that could not be read. */
+async function isDisputed({ businessUnit }: Billing, paymentId: string | undefined): Promise<boolean | undefined> {
+  if (paymentId === undefined) return false;
+  try {
+    return decodedOrRetry(await read.getPayment({ businessUnit, paymentId })).disputed === true;
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    const { cause } = error;
+    // It will not be shown later either.
+    return cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound ? false : undefined;
+  }
+}
