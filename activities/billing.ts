@@ -1,3 +1,4 @@
+import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type {
   BillingActivities,
@@ -51,7 +52,6 @@ export function createBillingActivities(deps: ActivityDeps): BillingActivities {
     changePlan: async (_deps, call) => ({
       ...changePlan(call),
       ...resetOf(call),
-      ...(call.madeByReset === true && { madeByReset: true }),
     }),
     checkNotify: async ({ notifications }, { businessUnit, url }) => ({
       faults: notifyFaults(notifications, businessUnit, url),
@@ -92,8 +92,10 @@ function asCounted({ units }: ActivityDeps, call: ClassifyAttemptCall): Classify
   return { ...call, result: { ...result, retryable } };
 }
 
-function resetOf({ afterReset }: { afterReset?: true }): { afterReset?: true } {
-  return afterReset === true ? { afterReset } : {};
+function resetOf({ afterReset }: { afterReset?: true }): Pick<PlannedBilling, 'afterReset' | 'run'> {
+  if (afterReset !== true) return {};
+  const { workflowExecution } = activityInfo();
+  return { afterReset, ...(workflowExecution !== undefined && { run: workflowExecution.runId }) };
 }
 
 const DAY_MS = 86_400_000;

@@ -79,6 +79,8 @@ export interface PlannedBilling {
   cardCaps?: CardCap[];
   /** As in the call: the history of what is asked for next must not depend on which run replays this answer. */
   afterReset?: true;
+  /** Beside it: id of the run that has asked. */
+  run?: string;
 }
 
 export interface ClassifyAttemptCall {
@@ -113,19 +115,18 @@ export interface ChangePlanCall {
   interval: BillingPlan['interval'] | undefined;
   billAt: string | undefined;
   afterReset?: true;
-  /** A reset has made this very run: the change may have been given, and applied, before. */
-  madeByReset?: true;
+  /** It is paused until a person has decided: what is due may be changed too. */
+  isInDoubt?: true;
 }
 /** `first`: the first period under the new plan; undefined if the plan has no period left that is not due. */
 export interface ChangedPlan {
   plan: BillingPlan;
   first?: Period;
-  /** Without `first`, in a run that a reset has made: the first period that is due and not closed. */
+  /** Without `first`, while it is paused in doubt: the first period that is due and not closed. */
   due?: Period;
   /** As in {@link PlannedBilling}. */
   afterReset?: true;
-  /** As in the call, for the same reason. */
-  madeByReset?: true;
+  run?: string;
 }
 
 /** When a subscription bills. Plain data: passed from run to run. */

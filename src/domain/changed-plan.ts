@@ -2,11 +2,11 @@ import type { ChangedPlan, ChangePlanCall } from '../contract/billing-activities
 import { periodOf, periodsDue, planFrom, withInterval } from './billing-calendar.js';
 
 /** Applies a change from the first period that is not due yet: due periods keep their day and hour. */
-export function changePlan({ plan: given, from, now, interval, billAt, madeByReset }: ChangePlanCall): ChangedPlan {
+export function changePlan({ plan: given, from, now, interval, billAt, isInDoubt }: ChangePlanCall): ChangedPlan {
   const present = planFrom(given, from);
   const { next } = periodsDue(present, from, now, 'billAll');
   if (next === undefined) {
-    const due = madeByReset === true ? periodOf(present, from) : undefined;
+    const due = isInDoubt === true ? periodOf(present, from) : undefined;
     return { plan: present, ...(due !== undefined && { due }) };
   }
   const { before: _, ...alone } = present;

@@ -4,7 +4,7 @@ import { PATCHES } from '../../src/contract/names.js';
 import type { SubscriptionEnded } from '../../src/contract/subscription-commands.js';
 import { isHandedOver } from '../kit/outbox.js';
 import { decidesAfterReset } from '../kit/start-guard.js';
-import { planned, openAhead } from './calendar.js';
+import { isAnyDue, isPlanOver, lastDueOf, openAhead, planned } from './calendar.js';
 import { attempt, closeBill, collectBill, commandBefore, giveUp, noteUnpaid } from './collect-bill.js';
 import { answer, executeCommands, resumeInTime } from './execute-command.js';
 import { isBilledBeforeReset, isStarted } from './is-started.js';
@@ -128,14 +128,6 @@ function isPeriodOver({ cancelFrom, cancelIsLate, open }: Billing, due: PlannedB
   return open === undefined && isPlanOver(due);
 }
 
-function isAnyDue({ bill, missed }: PlannedBilling): boolean {
-  return bill !== undefined || missed !== undefined;
-}
-
-function isPlanOver(due: PlannedBilling): boolean {
-  return !isAnyDue(due) && due.next === undefined && (due.endsAt ?? 0) <= Date.now();
-}
-
 /** Nothing is billed after the end that was promised: what was due before it, and waited too long, is missed. */
 async function atPeriodEnd(flow: Billing): Promise<BillingEnd> {
   const last = (flow.cancelFrom?.period ?? 0) - 1;
@@ -166,21 +158,21 @@ async function followBilled(flow: Billing, last: number): Promise<void> {
   }
 }
 
-/** The last period that is due; 0 or less before the first. */
-function lastDueOf({ next, after }: PlannedBilling): number {
-  return ((next ?? after)?.period ?? 0) - 1;
-}
-
 /**
  * Follows the next period up to `last` that the run before a reset has billed; false if there is none. What is not paid
- * by then came due too long ago: a further try would charge what that run had given up.
+ * by then came due too long ago: a further try would charge what that run had given up. Only the last one that is due
+ * may have tries left.
+ * @param isLast nothing is due behind `last`
  */
-async function followOneBilled(flow: Billing, last: number): Promise<boolean> {
+async function followOneBilled(flow: Billing, last: number, isLast: boolean): Promise<boolean> {
   for (let period = flow.next; period <= last; period += 1) {
     if (!(await isBilledBeforeReset(flow, period))) continue;
     if (period > flow.next) closeMissed(flow, { first: flow.next, last: period - 1 });
     await followUnknown(flow, period);
-    closeUnpaid(flow);
+    const { open, resumeWith } = flow;
+    const hasTime = open !== undefined && isLast && period === last && Date.now() < open.endsAt;
+    // A person who has said `skip` wants no further try.
+    if (!hasTime || resumeWith !== undefined || open.step.do === 'nothing') closeUnpaid(flow);
     answerBilling(flow);
     return true;
   }
@@ -213,7 +205,8 @@ async function untilNextBill(flow: Billing): Promise<BillingEnd | undefined> {
   const due = await planned(flow);
   if (flow.cancelAtPeriodEnd === true && isPeriodOver(flow, due)) return await atPeriodEnd(flow);
   if (due.missed !== undefined) {
-    if (flow.afterReset === true && (await followOneBilled(flow, due.missed.last))) return undefined;
+    if (flow.afterReset === true && (await followOneBilled(flow, due.missed.last, due.bill === undefined)))
+      return undefined;
     closeMissed(flow, due.missed);
   }
   if (due.bill !== undefined) {

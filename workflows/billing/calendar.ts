@@ -10,15 +10,28 @@ import { MISSED_PERIODS_DEFAULT, collectedUntil } from '../../src/domain/billing
 import { afterSuccess, inDoubt, NOTHING_TRIED } from '../../src/domain/dunning.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { noteWanted } from '../kit/outbox.js';
-import { inResetRun, isMadeByReset } from '../kit/start-guard.js';
+import { inResetRun } from '../kit/start-guard.js';
 import { calendar } from '../policies.js';
-import { type Billing, type OpenPeriod, amountOf, isAfterCancel } from './state.js';
+import { type Billing, type OpenPeriod, amountOf, isAfterCancel, isInDoubt } from './state.js';
 
 /** What is due at `now` (epoch ms), and what comes next. */
 export async function planned(flow: Billing, now = Date.now()): Promise<PlannedBilling> {
   const { cancelFrom } = flow;
   // What a cancel leaves unbilled is never due, however late it is.
   return await planFrom(flow, flow.next, cancelFrom === undefined ? now : Math.min(now, cancelFrom.dueAt - 1));
+}
+
+export function isAnyDue({ bill, missed }: PlannedBilling): boolean {
+  return bill !== undefined || missed !== undefined;
+}
+
+export function isPlanOver(due: PlannedBilling): boolean {
+  return !isAnyDue(due) && due.next === undefined && (due.endsAt ?? 0) <= Date.now();
+}
+
+/** The last period that is due; 0 or less before the first. */
+export function lastDueOf({ next, after }: PlannedBilling): number {
+  return ((next ?? after)?.period ?? 0) - 1;
 }
 
 /** When the next period is due (epoch ms), if that is to come: what a cancel leaves unbilled may be due already. */
@@ -32,10 +45,7 @@ function missedPolicyOf({ input }: Pick<Billing, 'input'>): MissedPeriods {
 }
 
 /** `next`: a period that is neither billed nor open, due or not; undefined after the plan's end. */
-export async function periodAhead(
-  flow: Billing,
-  period: number,
-): Promise<Pick<PlannedBilling, 'next' | 'ahead' | 'afterReset'>> {
+export async function periodAhead(flow: Billing, period: number): Promise<Pick<PlannedBilling, 'next' | 'ahead'>> {
   // Before all periods nothing is due, so `next` is the period itself.
   return await planFrom(flow, period, BEFORE_ALL);
 }
@@ -62,8 +72,14 @@ function askedBy(): { afterReset?: true } {
 }
 
 /** An answer that was recorded before the reset does not have it, so that each run decides by it as the one before did. */
-function noteReset<Answer extends { afterReset?: true }>(flow: Billing, answer: Answer): Answer {
-  if (answer.afterReset === true) flow.afterReset = true;
+function noteReset<Answer extends { afterReset?: true; run?: string }>(flow: Billing, answer: Answer): Answer {
+  if (answer.afterReset === true) {
+    flow.afterReset = true;
+    const { run = '' } = answer;
+    // In another run than the answer before: what waits for it was given again by a further reset.
+    if (flow.madeIn !== undefined && flow.madeIn !== run) for (const command of flow.queue) command.again = true;
+    flow.madeIn = run;
+  }
   return answer;
 }
 
@@ -122,7 +138,7 @@ export async function changedPlan(
     interval,
     billAt,
     ...askedBy(),
-    ...(isMadeByReset() && { madeByReset: true as const }),
+    ...(isInDoubt(flow) && { isInDoubt: true as const }),
   };
   return noteReset(flow, await asked(flow, () => calendar.changePlan(call)));
 }

@@ -1,5 +1,3 @@
-import type { ActivityFailure } from '@temporalio/workflow';
-import type { Period } from '../../src/contract/billing-activities.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import { type Conflict, subscriptionConflicts } from '../../src/contract/subscription.js';
 import type { ChangePlan, ChangeTerms, SetAmount, SkipPeriod } from '../../src/contract/subscription-commands.js';
@@ -18,20 +16,25 @@ import { changedPlan, nextDueAfter, notifyFaults, periodAhead, planned } from '.
 import { isBilledBeforeReset } from './is-started.js';
 import { giveAmount } from './open-bill.js';
 import { presentAnswer } from './show.js';
-import { type Billing, type CommandAnswer, type OpenPeriod, type Refusal, scheduleOf } from './state.js';
-import { tellOf } from './tell.js';
+import { type Billing, type CommandAnswer, isInDoubt, type OpenPeriod, type Refusal, scheduleOf } from './state.js';
 
-/** What is already due is billed under the terms at which it came due, however late that is. */
-export async function changePlan(flow: Billing, request: ChangePlan, acceptedAt?: number): Promise<CommandAnswer> {
+/**
+ * What is already due is billed under the terms at which it came due, however late that is.
+ * @param isAgain a reset has given it again
+ */
+export async function changePlan(
+  flow: Billing,
+  request: ChangePlan,
+  isAgain = false,
+  acceptedAt?: number,
+): Promise<CommandAnswer> {
   if (flow.cancelAtPeriodEnd === true) return { refusal: 'it is cancelled at the end of the present period' };
-  const { plan, first: ahead, due, afterReset, madeByReset } = await changedPlan(flow, request, acceptedAt);
-  // Given again by a reset once all that is left is due, it may have been for that: refused, the old amount is charged.
+  const { plan, first: ahead, due } = await changedPlan(flow, request, acceptedAt);
   const first = ahead ?? due;
   if (first === undefined) return { refusal: 'no period is left to change: the plan ends before the next one' };
   const mayBeLate = ahead === undefined || ahead.period > flow.next;
-  if (madeByReset === true && mayBeLate && !isFromNamedPeriod(request)) return pauseInDoubt(flow, first);
-  // Given again by a reset, it holds from the period that it named: what was due by then has the amount of then.
-  const from = afterReset === true ? 1 : first.period;
+  if (mayBeLate && isAgain && !isFromNamedPeriod(request)) return { refusal: FROM_WHEN };
+  const from = isInDoubt(flow) ? flow.next : first.period;
   const faults = amountFaults(scheduleOf(flow), request, first, from);
   if (faults.length > 0) return invalid(faults.join('; '));
   keepDays(flow);
@@ -50,39 +53,11 @@ function isFromNamedPeriod({ interval, billAt, amount, fromPeriod }: ChangePlan)
 }
 
 /** Applied a period late, a yearly price would be charged twice in two weeks. */
-function pauseInDoubt(flow: Billing, { period }: Period): Refusal {
-  const isPaused = flow.paused !== undefined;
-  const refusal = keepPausedInDoubt(
-    flow,
-    'after a reset nobody knows from which period on a changePlan was to hold: look at its payments, resume it, and ' +
-      'give the change again, with another commandId, before the next bill',
-  );
-  if (!isPaused) tellOf(flow, 'subscription.paused', `changePlan before ${period}`);
-  return refusal;
-}
+const FROM_WHEN =
+  'a reset gives it again, and nobody knows from which period on it was to hold: give it with another commandId, before ' +
+  'the subscription is resumed';
 
-/** The same `changeCard` may be given again: it was not done. */
-export function pauseForCard(flow: Billing, token: string, { cause, message }: ActivityFailure): Refusal {
-  const isPaused = flow.paused !== undefined;
-  const refusal = keepPausedInDoubt(
-    flow,
-    `after a reset the card of a changeCard could not be looked up (${cause?.message ?? message}): give the changeCard ` +
-      'again, and then resume it',
-  );
-  if (!isPaused) tellOf(flow, 'subscription.paused', `changeCard to ${token}`);
-  return { ...refusal, type: FAILURE_TYPES.providerUnavailable };
-}
-
-/** It is paused, or stays so, until a person says how it goes on. */
-export function keepPausedInDoubt(flow: Billing, why: string): Refusal {
-  const since = Date.now();
-  // A pause with an end would bill again by itself.
-  const { until: _until, ...paused } = flow.paused ?? { since };
-  flow.paused = { ...paused, doubt: { since, why } };
-  return { refusal: `it is paused: ${why}` };
-}
-
-/** A period that is due is billed, whatever is asked. */
+/** A period that is due is billed, whatever is asked, unless a person has to decide about it anyway. */
 export async function skipPeriod(
   flow: Billing,
   request: SkipPeriod,
@@ -90,9 +65,8 @@ export async function skipPeriod(
 ): Promise<Refusal | undefined> {
   const { period, undo } = request;
   const isAhead = undo !== true && period >= flow.next && period <= flow.next + MOST_AHEAD;
-  const { next: at, afterReset } = isAhead ? await periodAhead(flow, period) : {};
-  // Given again by a reset, it was in time before.
-  const now = afterReset === true ? Number.NEGATIVE_INFINITY : (acceptedAt ?? Date.now());
+  const { next: at } = isAhead ? await periodAhead(flow, period) : {};
+  const now = isInDoubt(flow) ? Number.NEGATIVE_INFINITY : (acceptedAt ?? Date.now());
   const refusal = skipFault(scheduleOf(flow), request, at, now);
   if (refusal !== undefined) return { refusal };
   if (isAhead && (await isBilledBeforeReset(flow, period)))

@@ -17,6 +17,7 @@ import {
   keepUntilDue,
   noteDecline,
 } from './classify-attempt.js';
+import { isRunUnknown, pauseForBill } from './given-again.js';
 import { followedAgain, isStarted } from './is-started.js';
 import { looksForDisputes } from './lost-disputes.js';
 import { movesFor } from './move-on.js';
@@ -148,6 +149,8 @@ export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   noteDecline(flow, token, attempted);
   // The pause is counted already up to now.
   if (flow.paused !== undefined) flow.paused.countedUntil = Date.now();
+  if (isJoined(attempted)) open.joined = true;
+  else delete open.joined;
   await classifyAttempt(flow, open, attempted, isOtherCard(flow.card.token, token));
   // The next one may have been started too, with a card that was changed meanwhile: nothing waits for what is known.
   const { step } = open;
@@ -171,8 +174,11 @@ export function giveUp(flow: Billing, open: OpenPeriod, effect: OnGivenUp): { gi
     return { givenUp: `period ${period}, ${showMoney(open.amount, flow.input.currency)}, stayed unpaid` };
   // A pause that stands already keeps the instant at which it ends by itself.
   if (effect === 'pause' && flow.paused === undefined) {
-    flow.paused = { since: Date.now() };
-    tellOf(flow, 'subscription.paused', `period ${period}`, { period });
+    if (open.joined === true && flow.afterReset === true) pauseForBill(flow, period);
+    else {
+      flow.paused = { since: Date.now() };
+      tellOf(flow, 'subscription.paused', `period ${period}`, { period });
+    }
   }
   return undefined;
 }
@@ -192,7 +198,11 @@ export function noteUnpaid(flow: Billing, open: OpenPeriod, effect: OnGivenUp): 
  */
 export async function commandBefore(flow: Billing, at: number | undefined, summary: string): Promise<boolean> {
   const next = (): boolean =>
-    flow.queue.length > 0 || flow.movesOn || flow.isCancelled() || workflowInfo().continueAsNewSuggested;
+    flow.queue.length > 0 ||
+    isRunUnknown(flow) ||
+    flow.movesOn ||
+    flow.isCancelled() ||
+    workflowInfo().continueAsNewSuggested;
   const ms = at === undefined ? undefined : at - Date.now();
   if (ms !== undefined && ms <= 0) return next();
   flow.canContinue = true;

@@ -31,6 +31,7 @@ import {
   skipPeriodUpdate,
   settleManuallyUpdate,
 } from '../messages.js';
+import { isGivenAgain } from './given-again.js';
 import { enqueue } from './payment-disputed.js';
 import type { Billing, CommandAnswer, SubscriptionCommand } from './state.js';
 
@@ -133,7 +134,7 @@ async function run(flow: Billing, name: Name, request: Request): Promise<Subscri
     // The subscription may have ended in this very task.
     validate(flow, name, request);
     const early = flow.opened ? {} : { beforeOpened: true };
-    command = { commandId, name, request, at: Date.now(), ...early } as SubscriptionCommand;
+    command = { commandId, name, request, at: Date.now(), ...early, ...isGivenAgain(flow) } as SubscriptionCommand;
     flow.commands.set(commandId, command);
     enqueue(flow, command);
   }

@@ -1,16 +1,15 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
-import type { PeriodRange, PlannedBilling } from '../../src/contract/billing-activities.js';
 import { canonical } from '../../src/contract/idempotency.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { ChangeCard, Pause, Resume } from '../../src/contract/subscription-commands.js';
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
-import { decidesAfterReset, isMadeByReset } from '../kit/start-guard.js';
+import { decidesAfterReset } from '../kit/start-guard.js';
 import { nextDueAfter, planned, resumed } from './calendar.js';
-import { changePlan, changeTerms, keepPausedInDoubt, pauseForCard, setAmount, skipPeriod } from './change-plan.js';
+import { changePlan, changeTerms, setAmount, skipPeriod } from './change-plan.js';
 import { isOtherCard, useNewCard } from './classify-attempt.js';
 import { billNow, refundPeriod, settle } from './execute-on-bill.js';
-import { areBilledBeforeReset } from './is-started.js';
+import { askForRun, doubtStands, paused, pauseForCard } from './given-again.js';
 import { refresh, presentAnswer } from './show.js';
 import { isOfDispute } from './payment-disputed.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';
@@ -23,10 +22,11 @@ interface Ends {
 
 /** Processes the queue, except what must wait until `billNow` has started its payment. */
 export async function executeCommands(flow: Billing): Promise<void> {
+  if (flow.resetAt !== undefined) await askForRun(flow);
   for (;;) {
     const command = flow.queue[0];
     if (command === undefined) return;
-    const done = flow.pendingEnd === undefined ? await executeCommand(flow, command) : afterTheEnd(flow, command);
+    const done = flow.pendingEnd === undefined ? await execute(flow, command) : afterTheEnd(flow, command);
     flow.queue.shift();
     flow.worked += 1;
     if (done === 'later') {
@@ -37,6 +37,11 @@ export async function executeCommands(flow: Billing): Promise<void> {
       answer(flow, command, done ?? presentAnswer(flow));
     }
   }
+}
+
+async function execute(flow: Billing, command: SubscriptionCommand): ReturnType<typeof executeCommand> {
+  const done = (): ReturnType<typeof executeCommand> => executeCommand(flow, command);
+  return await (command.again === true ? paused(flow, done) : done());
 }
 
 /** It is being cancelled and only waits for the payment under way: another `cancel` is answered with the same end. */
@@ -71,14 +76,13 @@ async function executeCommand(
     case 'pause':
       return pause(flow, command.commandId, command.request, acceptedAt(command));
     case 'resume':
-      // A reset gives it again together with what is in doubt: nobody has decided about that yet.
-      if ((command.at ?? 0) <= (flow.paused?.doubt?.since ?? -1))
-        return { refusal: 'it is paused in a doubt that came later' };
-      return await resume(flow, command.commandId, command.request, acceptedAt(command));
+      return (
+        doubtStands(flow, command) ?? (await resume(flow, command.commandId, command.request, acceptedAt(command)))
+      );
     case 'changeCard':
-      return await changeCard(flow, command.commandId, command.request);
+      return await changeCard(flow, command.commandId, command.request, command.again === true);
     case 'changePlan':
-      return await changePlan(flow, command.request, acceptedAt(command));
+      return await changePlan(flow, command.request, command.again === true, acceptedAt(command));
     case 'skipPeriod':
       return await skipPeriod(flow, command.request, acceptedAt(command));
     case 'setAmount':
@@ -110,13 +114,11 @@ function pause(flow: Billing, commandId: string, { openPeriod, until }: Pause, n
   }
   if (flow.paused !== undefined) return { refusal: 'it is paused already' };
   const at = until === undefined ? undefined : Date.parse(until);
-  const afterReset = decidesAfterReset();
   // A reset gives it again after its end: refused, it would let be billed what came due in its time.
-  if (at !== undefined && at <= now && !afterReset)
+  if (at !== undefined && at <= now && !decidesAfterReset())
     return { refusal: `until: ${until} is over`, type: FAILURE_TYPES.invalidInput };
   flow.paused = {
     since: now,
-    ...(afterReset && { afterReset }),
     ...(openPeriod === 'drop' && { drop: true as const }),
     ...(at !== undefined && { until: at }),
   };
@@ -124,25 +126,15 @@ function pause(flow: Billing, commandId: string, { openPeriod, until }: Pause, n
   return undefined;
 }
 
-/** Pause and resume, both over before, are given again at one instant: what came due in between seems to be of that pause. */
-const WAS_IT_OVER =
-  'after a reset nobody knows which periods came due in a pause: look at its payments, and resume it with ' +
-  'missedPeriods (`billAll` or `skip`) and another commandId';
-
-/**
- * @param at epoch ms: when the pause has ended
- * @param isTimed it has ended by itself
- */
+/** @param at epoch ms: when the pause has ended */
 async function resume(
   flow: Billing,
   commandId: string,
   { missedPeriods }: Resume,
   at = Date.now(),
-  isTimed = false,
 ): Promise<Refusal | undefined> {
   const { paused, open } = flow;
   if (paused === undefined) return { refusal: 'it is not paused' };
-  const { resumeWith, resumedAt, billAllUntil, upcoming } = flow;
   delete flow.paused;
   // `billAll` of an earlier pause stays in force for what it has left, unless this command says otherwise.
   const isLeft = missedPeriods === undefined && flow.resumeWith === 'billAll';
@@ -150,21 +142,7 @@ async function resume(
   else delete flow.billAllUntil;
   flow.resumeWith = missedPeriods ?? (isLeft ? 'billAll' : 'skip');
   flow.resumedAt = at;
-  const due = await planned(flow);
-  const { next } = due;
-  // A person has looked, or all that came due since a pause of this run began is surely of it.
-  const isOfPause = paused.afterReset === true && upcoming?.period === flow.next && upcoming.dueAt > paused.since;
-  if (due.afterReset === true && paused.doubt === undefined && !isTimed && !isOfPause) {
-    const word = { resumeWith: flow.resumeWith, resumedAt: at, billAllUntil: flow.billAllUntil };
-    const before = { resumeWith, resumedAt, billAllUntil };
-    Object.assign(flow, before);
-    const decided = decidedBy(flow, due, await planned(flow));
-    if (decided !== undefined && !(await areBilledBeforeReset(flow, decided))) {
-      flow.paused = paused;
-      return keepPausedInDoubt(flow, WAS_IT_OVER);
-    }
-    Object.assign(flow, word);
-  }
+  const { next } = await planned(flow);
   if (open !== undefined && paused.drop === true) open.drop = true;
   flow.upcoming = next;
   if (open !== undefined) await goOnWith(flow, open, paused);
@@ -172,16 +150,9 @@ async function resume(
   return undefined;
 }
 
-/** The periods that are missed by one of these plans, and billed by the other. */
-function decidedBy({ next }: Billing, ...plans: [PlannedBilling, PlannedBilling]): PeriodRange | undefined {
-  const missedUntil = plans.map(({ missed }) => missed?.last ?? next - 1);
-  const range = { first: Math.min(...missedUntil) + 1, last: Math.max(...missedUntil) };
-  return range.first <= range.last ? range : undefined;
-}
-
 /** Resumes a pause whose time is over, as a command without more would have then. */
 export async function resumeInTime(flow: Billing, until: number): Promise<void> {
-  await resume(flow, `until ${until}`, {}, until, true);
+  await resume(flow, `until ${until}`, {}, until);
 }
 
 type Paused = NonNullable<Billing['paused']>;
@@ -203,6 +174,7 @@ async function changeCard(
   flow: Billing,
   commandId: string,
   { token, consentTransactionId }: ChangeCard,
+  isAgain: boolean,
 ): Promise<Refusal | undefined> {
   const { businessUnit, customerId } = flow.input;
   // Carried from code that did not keep the list, only the hold tells of the present card.
@@ -219,7 +191,7 @@ async function changeCard(
     const refusal = notOnFile(error);
     // Given again by a reset nobody gives it once more, and the next bill would charge the card that it has replaced.
     const isUnknown = refusal.type === FAILURE_TYPES.providerUnavailable;
-    return isUnknown && isMadeByReset() && decidesAfterReset() ? pauseForCard(flow, token, error) : refusal;
+    return isUnknown && isAgain ? pauseForCard(flow, token, error) : refusal;
   }
   flow.card = {
     token,

@@ -10,6 +10,7 @@ import { refunds } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { classifyAttempt, doubtfulOf, endDoubt, isOtherCard, limitRefusal, noteDecline } from './classify-attempt.js';
 import { openAhead } from './calendar.js';
+import { isStarted } from './is-started.js';
 import { readDoubtful } from './read-doubtful.js';
 import {
   amountOf,
@@ -45,6 +46,11 @@ export async function billNow(
   }
   if (period <= flow.billedThrough) return { refusal: billedBefore(period) };
   if (flow.paused !== undefined) return { refusal: 'it is paused; resume it first' };
+  // Refused before, it would charge now what was given up or left out.
+  if (command.again === true && period === (open?.period ?? next) && !(await isStarted(flow)))
+    return {
+      refusal: `a reset gives it again, and period ${period} was not tried before: give it with another commandId`,
+    };
   if (open?.period === period) return tryNow(flow, open, command);
   if (period !== next) return { refusal: `period ${period} is neither open nor the next one, which is ${next}` };
   if (open !== undefined) return { refusal: `period ${period} can not be billed while period ${open.period} is open` };

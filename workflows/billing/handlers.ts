@@ -13,6 +13,7 @@ import { billsQuery, subscriptionOutcomeUpdate } from '../messages.js';
 import { billsOf } from './bills.js';
 import { registerSubscriptionCommands, refuseQuestion } from './commands.js';
 import { amountsOf, carriedAmounts } from './carried-state.js';
+import { watchReset } from './given-again.js';
 import { registerMoveOn } from './move-on.js';
 import { registerPaymentDisputed } from './payment-disputed.js';
 import { explainSubscription, refresh, presentSubscription, subscriptionStatus } from './show.js';
@@ -46,6 +47,7 @@ export function newSubscription(input: ParsedSubscriptionInput, carried: Carried
   registerPaymentDisputed(flow);
   countUnknownSignals(flow);
   refresh(flow);
+  watchReset(flow);
   return flow;
 }
 

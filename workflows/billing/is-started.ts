@@ -1,5 +1,4 @@
 import { patched } from '@temporalio/workflow';
-import type { PeriodRange } from '../../src/contract/billing-activities.js';
 import { attemptReference, PATCHES, paymentWorkflowId } from '../../src/contract/names.js';
 import { startOf } from '../../src/domain/billing-calendar.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
@@ -12,12 +11,6 @@ import type { Billing, OpenPeriod } from './state.js';
  */
 export async function isBilledBeforeReset(flow: Billing, period: number): Promise<boolean> {
   return flow.afterReset === true && (await isTried(flow, { period, attempts: 0 }));
-}
-
-/** Whether each of them was. */
-export async function areBilledBeforeReset(flow: Billing, { first, last }: PeriodRange): Promise<boolean> {
-  for (let period = first; period <= last; period += 1) if (!(await isBilledBeforeReset(flow, period))) return false;
-  return true;
 }
 
 /**

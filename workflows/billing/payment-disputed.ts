@@ -5,6 +5,7 @@ import { isSealed } from '../../src/contract/payload-marks.js';
 import { readableOrRetry } from '../kit/decoded-or-retry.js';
 import { ignore } from '../kit/run.js';
 import { paymentDisputedSignal } from '../messages.js';
+import { isGivenAgain } from './given-again.js';
 import type { Billing, SubscriptionCommand } from './state.js';
 
 const PREFIX = 'disputed-';
@@ -37,6 +38,7 @@ export function actOnDispute(flow: Billing, { paymentId, paymentReference }: Pay
   flow.disputed = [...(flow.disputed ?? []), paymentId].slice(-MOST_KEPT);
   const command = commandOf(flow, paymentId, `payment ${paymentReference} is disputed`);
   if (command === undefined) return;
+  Object.assign(command, isGivenAgain(flow));
   flow.commands.set(command.commandId, command);
   enqueue(flow, command);
 }

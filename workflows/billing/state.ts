@@ -69,6 +69,8 @@ export interface OpenPeriod {
   doubtSince?: number;
   /** A pause was to give it up, but ended before that could be done. */
   drop?: true;
+  /** An earlier run has started its last payment. */
+  joined?: true;
   /** It has moved to another build for its next payment: not once more, whatever a ramp does meanwhile. */
   moved?: true;
 }
@@ -105,6 +107,8 @@ interface Given<Name extends string, Request> {
   at?: number;
   /** Accepted while card and customer could not be looked up: it holds as of `at`, before anything is billed. */
   beforeOpened?: true;
+  /** A reset has given it again: it may have been refused, or over, before. */
+  again?: true;
   answer?: CommandAnswer;
 }
 export type SubscriptionCommand =
@@ -148,8 +152,7 @@ export interface Carried {
   /** `drop`: the bill that was open is given up as soon as no payment of it is under way. */
   /**
    * Epoch ms; `countedUntil`: `heldMs` contains the pause up to then, because a payment was under way; `until`: it
-   * resumes by itself then; `doubt`: what a person has to decide before it is resumed, and since when; `afterReset`: it
-   * has begun in a run that a reset made, and not in the history that the reset has copied.
+   * resumes by itself then; `doubt`: what a person has to decide before it is resumed, and since when.
    */
   paused?: {
     since: number;
@@ -157,7 +160,6 @@ export interface Carried {
     countedUntil?: number;
     until?: number;
     doubt?: { since: number; why: string };
-    afterReset?: true;
   };
   /** The policy for what came due during a pause, used once. */
   resumeWith?: MissedPeriods;
@@ -227,6 +229,10 @@ export interface Billing extends Run, Omit<Carried, 'v' | 'telling' | 'amount' |
   endsAt: number | undefined;
   readonly queue: SubscriptionCommand[];
   readonly commands: Map<string, SubscriptionCommand>;
+  /** Epoch ms: when this run began to decide anew, if a reset has made it. */
+  resetAt?: number;
+  /** Id of the run, made by a reset, in which the calendar was asked last. */
+  madeIn?: string;
   /** Set once the start has been checked. */
   opened: boolean;
   ended: SubscriptionEnded | undefined;
@@ -266,6 +272,11 @@ export function isAfterCancel(flow: Billing, open: OpenPeriod, now: number): boo
 /** `at` (epoch ms), or that end if it comes before. */
 export function notAfterCancel({ cancelFrom }: Billing, { amountIsLate }: OpenPeriod, at: number): number {
   return cancelFrom === undefined || amountIsLate === true ? at : Math.min(at, cancelFrom.dueAt);
+}
+
+/** Whether what is due may still be changed: nothing of it is billed before a person resumes the subscription. */
+export function isInDoubt({ paused }: Billing): boolean {
+  return paused?.doubt !== undefined;
 }
 
 /** By what the bills to come are foreseen. */

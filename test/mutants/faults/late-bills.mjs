@@ -23,7 +23,7 @@ export const LATE_BILL_FAULTS = [
     rule: 'billing commands',
     promise: 'After a reset no period that was billed is called missed.',
     file: 'workflows/billing/bill-in-this-run.ts',
-    from: 'if (flow.afterReset === true && (await followOneBilled(flow, due.missed.last))) return undefined;',
+    from: 'if (flow.afterReset === true && (await followOneBilled(flow, due.missed.last, due.bill === undefined)))\n      return undefined;',
     to: '',
     tests: ['test/simulation/rules/resets-with-gaps.test.ts'],
   },

@@ -1,38 +1,9 @@
 import { expect, test } from 'vitest';
-import type { SubscriptionInput } from '../../../src/contract/subscription.js';
-import { inRome, later } from '../../support/subscriptions.js';
-import { resetTo, resetToFirstTask, tasksOf } from '../../support/resets.js';
-import { failsWith, HOUR, sharedTime } from './context.js';
-import { beginWeekly } from './weekly.js';
+import { failsWith, sharedTime } from './context.js';
+import { beginResettable, inDoubtAfter, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
-
-/** `reset`: the run of this number, from 0, begins again, and is given its commands once more. */
-async function weekly(overrides: Partial<SubscriptionInput> = {}) {
-  const subscription = await beginWeekly(time, overrides);
-  const { workflowId } = subscription.flow;
-  const runs = () => [...time.simulation.engine.all()].filter(({ start }) => start.workflowId === workflowId);
-  return {
-    ...subscription,
-    reset: async (run: number) => {
-      await resetToFirstTask(time.client, workflowId, [], runs()[run]?.start.runId);
-      await time.passUntil((await time.now()) + HOUR);
-    },
-    /** The workflow tasks of the run so far. */
-    tasks: async (run: number) => await tasksOf(time.client, workflowId, runs()[run]?.start.runId ?? ''),
-    /** As `reset`, or to that task, which is done anew, on a day before which no worker has been there for a while. */
-    resetAfterOutage: async (run: number, day: number, task?: Awaited<ReturnType<typeof tasksOf>>[number]) => {
-      await time.stopWorker();
-      await time.passUnserved(inRome(later(subscription.input.anchor, day)));
-      const runId = runs()[run]?.start.runId ?? '';
-      if (task === undefined) await resetToFirstTask(time.client, workflowId, [], runId);
-      else await resetTo(time.client, { workflowId, runId }, task);
-      await time.startWorker();
-      await time.passUntil((await time.now()) + HOUR);
-    },
-    dayOf: (day: number, hour?: number) => new Date(inRome(later(subscription.input.anchor, day), hour)).toISOString(),
-  };
-}
+const weekly = async (...given: WeeklyArguments) => await beginResettable(time, ...given);
 
 test.each([[0], [1]])(
   'a pause that a reset gives again after its end charges nothing of its time (run %i)',
@@ -45,6 +16,10 @@ test.each([[0], [1]])(
     expect(billed).toHaveLength(run);
     await reset(run);
     await reach(12);
+    expect(await tried()).toEqual(billed);
+    expect(await flow.status()).toMatchObject(inDoubtAfter('1 command (pause)'));
+    await flow.command('resume', { missedPeriods: 'skip' });
+    await flow.worksOn();
     expect(await tried()).toEqual(billed);
     expect(await flow.status()).toMatchObject({
       status: 'active',
@@ -72,11 +47,7 @@ test.each([
     const billed = ['1.1 day 0 Succeed 9000 EUR'];
     expect(await tried()).toEqual(billed);
     await reset(0);
-    const waits = {
-      status: 'paused',
-      needsOperator: true,
-      operatorReason: expect.stringContaining('from which period'),
-    };
+    const waits = inDoubtAfter('3 commands (changePlan, pause, resume)');
     expect(await flow.status()).toMatchObject(waits);
     await reach(20);
     expect(await tried()).toEqual(billed);
@@ -119,6 +90,8 @@ test('an amount that a reset gives again names its period, and holds from there'
   await flow.command('changePlan', { amount: 9_000, fromPeriod: 2 });
   await reach(2);
   await reset(0);
+  expect(await flow.status()).toMatchObject(inDoubtAfter('1 command (changePlan)'));
+  await flow.command('resume', { missedPeriods: 'billAll' });
   await reach(8);
   expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '2.1 day 7 Succeed 9000 EUR']);
   await flow.command('cancel', { when: 'now' });
@@ -129,6 +102,9 @@ test('an amount of the last period that a reset gives again once that is due is 
   await reach(1);
   await flow.command('changePlan', { amount: 9_000, fromPeriod: 2 });
   await resetAfterOutage(1, 8);
+  expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR']);
+  await flow.command('resume', { missedPeriods: 'billAll' });
+  await flow.worksOn();
   expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '2.1 day 8 Succeed 9000 EUR']);
   await flow.command('cancel', { when: 'now' });
 });
@@ -150,8 +126,7 @@ test('a pause that was over before a bill was due does not make it missed when a
   await flow.command('resume');
   await resetAfterOutage(1, 8);
   expect(await flow.status()).toMatchObject({
-    status: 'paused',
-    operatorReason: expect.stringContaining('which periods came due in a pause'),
+    ...inDoubtAfter('2 commands (pause, resume)'),
     subscription: { missedPeriods: 0 },
   });
   await flow.command('resume', { missedPeriods: 'billAll' });
@@ -160,12 +135,6 @@ test('a pause that was over before a bill was due does not make it missed when a
   expect(await flow.status()).toMatchObject({ status: 'active', needsOperator: false });
   await flow.command('cancel', { when: 'now' });
 });
-
-const IN_DOUBT = {
-  status: 'paused',
-  operatorReason: expect.stringContaining('which periods came due in a pause'),
-  subscription: expect.objectContaining({ missedPeriods: 0 }),
-};
 
 test.each([
   ['billAll', 22, 3],
@@ -180,7 +149,7 @@ test.each([
     await resetAfterOutage(1, day);
     const first = ['1.1 day 0 Succeed 6000 EUR'];
     expect(await tried()).toEqual(first);
-    expect(await flow.status()).toMatchObject(IN_DOUBT);
+    expect(await flow.status()).toMatchObject(inDoubtAfter('2 commands (pause, resume)'));
     await flow.command('resume', { missedPeriods: 'skip' });
     await flow.worksOn();
     expect(await tried()).toEqual(first);
@@ -197,7 +166,7 @@ test('a pause that had ended before the outage, whose end alone a reset gives ag
   await reach(2);
   await flow.command('resume');
   await resetAfterOutage(1, 9, (await tasks(1))[length]);
-  expect(await flow.status()).toMatchObject(IN_DOUBT);
+  expect(await flow.status()).toMatchObject(inDoubtAfter('1 command (resume)'));
   await flow.command('resume', { missedPeriods: 'billAll' });
   await flow.worksOn();
   expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '2.1 day 9 Succeed 6000 EUR']);

@@ -1,5 +1,6 @@
+import { expect } from 'vitest';
 import type { SubscriptionInput } from '../../../src/contract/subscription.js';
-import { firstRunOf, type resetToEachTask, resetToFirstTask } from '../../support/resets.js';
+import { firstRunOf, resetTo, type resetToEachTask, resetToFirstTask, tasksOf } from '../../support/resets.js';
 import { bills, inRome, later, monthly, plantOn, subscribe } from '../../support/subscriptions.js';
 import { ledgerRows } from '../../support/virtual-flows.js';
 import type { SimulatedTime } from '../simulated-time.js';
@@ -46,6 +47,40 @@ export async function beginWeekly(
       return await ledgerRows(time, bill?.payment_id);
     },
   };
+}
+
+/** One whose runs are reset. `reset`: the run of this number, from 0, begins again, and is given its commands once more. */
+export async function beginResettable(...given: Parameters<typeof beginWeekly>) {
+  const [time] = given;
+  const subscription = await beginWeekly(...given);
+  const { workflowId } = subscription.flow;
+  const runs = () => [...time.simulation.engine.all()].filter(({ start }) => start.workflowId === workflowId);
+  return {
+    ...subscription,
+    reset: async (run: number) => {
+      await resetToFirstTask(time.client, workflowId, [], runs()[run]?.start.runId);
+      await time.passUntil((await time.now()) + HOUR);
+    },
+    /** The workflow tasks of the run so far. */
+    tasks: async (run: number) => await tasksOf(time.client, workflowId, runs()[run]?.start.runId ?? ''),
+    /** As `reset`, or to that task, which is done anew, on a day before which no worker has been there for a while. */
+    resetAfterOutage: async (run: number, day: number, task?: Awaited<ReturnType<typeof tasksOf>>[number]) => {
+      await time.stopWorker();
+      await time.passUnserved(inRome(later(subscription.input.anchor, day)));
+      const runId = runs()[run]?.start.runId ?? '';
+      if (task === undefined) await resetToFirstTask(time.client, workflowId, [], runId);
+      else await resetTo(time.client, { workflowId, runId }, task);
+      await time.startWorker();
+      await time.passUntil((await time.now()) + HOUR);
+    },
+    dayOf: (day: number, hour?: number) => new Date(inRome(later(subscription.input.anchor, day), hour)).toISOString(),
+  };
+}
+
+/** The status of one that waits for a person since a reset has given it commands again. */
+export function inDoubtAfter(commands: string) {
+  const operatorReason = expect.stringContaining(`again ${commands}, and what was refused`) as unknown;
+  return { status: 'paused', needsOperator: true, operatorReason };
 }
 
 export const engineOf = (time: SimulatedTime) =>

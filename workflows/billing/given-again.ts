@@ -1,0 +1,138 @@
+import { type ActivityFailure, CancellationScope, condition } from '@temporalio/workflow';
+import { FAILURE_TYPES } from '../../src/contract/names.js';
+import { decidesAfterReset, isMadeByReset } from '../kit/start-guard.js';
+import { planned } from './calendar.js';
+import type { Billing, Refusal, SubscriptionCommand } from './state.js';
+import { tellOf } from './tell.js';
+
+/**
+ * Notes when this run begins to decide anew, if a reset has made it: in that task it is given all commands again. It is
+ * looked at in every task, since a person's first command must not be taken for one where none is given again.
+ */
+export function watchReset(flow: Billing): void {
+  if (!isMadeByReset()) return;
+  const isNoted = (): boolean => {
+    // Not at once but after all messages of the task, whose order in a replay is another one: it records a marker.
+    if (flow.resetAt === undefined) void Promise.resolve().then(() => noteReset(flow));
+    return flow.resetAt !== undefined;
+  };
+  void CancellationScope.nonCancellable(() => condition(isNoted));
+}
+
+function noteReset(flow: Billing): void {
+  if (flow.resetAt !== undefined || !decidesAfterReset()) return;
+  flow.resetAt = Date.now();
+  flow.afterReset = true;
+  for (const command of flow.queue) command.again = true;
+}
+
+/** For the handler of a command that comes in the task in which the run begins. */
+export function isGivenAgain({ resetAt }: Billing): { again?: true } {
+  return resetAt === Date.now() ? { again: true } : {};
+}
+
+/** Whether the calendar must be asked in which run that was: a later reset may copy it. */
+export function isRunUnknown({ resetAt, madeIn }: Billing): boolean {
+  return resetAt !== undefined && madeIn === undefined;
+}
+
+/**
+ * Asks in which run it is, before commands that nobody seems to have given again: a reset of a run that another reset has
+ * made has copied the task in which that one began to decide anew. The answer marks them.
+ */
+export async function askForRun(flow: Billing): Promise<void> {
+  const isAsked = flow.queue.some((command) => command.again !== true && changesBills(command));
+  if (isAsked || isRunUnknown(flow)) await planned(flow);
+}
+
+/**
+ * The commands given again by which something else may be billed, or not be billed, than before; none if the
+ * subscription ends by one of them. Those that were refused before are done now, and all hold at one instant.
+ */
+function doubtful({ commands }: Billing): SubscriptionCommand[] {
+  const again = [...commands.values()].filter((command) => command.again === true);
+  return again.some(({ name, request }) => name === 'cancel' && 'when' in request && request.when === 'now')
+    ? []
+    : again.filter(changesBills);
+}
+
+function changesBills({ name, request }: SubscriptionCommand): boolean {
+  switch (name) {
+    case 'pause':
+    case 'resume':
+    case 'changePlan':
+    case 'skipPeriod':
+    case 'setAmount':
+      return true;
+    case 'changeTerms':
+      return [request.missedPeriods, request.periods, request.endsOn].some((one) => one !== undefined);
+    default:
+      return false;
+  }
+}
+
+/**
+ * Executes a command that a reset gives again. Nothing is billed after it before a person has looked: the subscription
+ * is paused first, or once a pause has been given again that nothing has ended.
+ */
+export async function paused<Done>(flow: Billing, execute: () => Promise<Done>): Promise<Done> {
+  const commands = doubtful(flow);
+  const isStill = flow.paused === undefined && commands.every(({ name }) => name === 'pause');
+  if (commands.length > 0 && !isStill) doubtAll(flow, commands);
+  const done = await execute();
+  if (commands.length > 0 && isStill && flow.paused !== undefined) doubtAll(flow, commands);
+  return done;
+}
+
+function doubtAll(flow: Billing, commands: SubscriptionCommand[]): void {
+  const { length } = commands;
+  // Sorted: in a replay signals come before updates.
+  const names = [...new Set(commands.map(({ name }) => name))].sort().join(', ');
+  const what = `${length} ${length === 1 ? 'command' : 'commands'} (${names})`;
+  const why =
+    `a reset has given it again ${what}, and what was refused or over before may hold now: look at its payments and at ` +
+    `\`bills\`, correct by new commands what is wrong, and then ${RESUME_IT}`;
+  if (flow.paused?.doubt?.why.includes(why) !== true) pauseInDoubt(flow, why, 'commands');
+}
+
+/** `billAll` bills what is due and not paid, `skip` never does. */
+const RESUME_IT = '`resume` it with missedPeriods (`billAll` or `skip`) and another commandId';
+
+/** A bill that was given up before the reset stops it again, and it may have been resumed since. */
+export function pauseForBill(flow: Billing, period: number): void {
+  const why = `period ${period} stayed unpaid before a reset, and nobody knows whether it was resumed since: look at its payments, and ${RESUME_IT}`;
+  pauseInDoubt(flow, why, `period ${period}`, { period });
+}
+
+/** The same `changeCard` may be given again: it was not done. */
+export function pauseForCard(flow: Billing, token: string, { cause, message }: ActivityFailure): Refusal {
+  const why = `after a reset the card of a changeCard could not be looked up (${cause?.message ?? message}): give the changeCard again, and then ${RESUME_IT}`;
+  pauseInDoubt(flow, why, `changeCard to ${token}`);
+  return { refusal: `it is paused: ${why}`, type: FAILURE_TYPES.providerUnavailable };
+}
+
+/**
+ * It is paused, or stays so, until a person says how it goes on. The merchant is told even so: the last news before the
+ * reset may be that it was resumed.
+ */
+function pauseInDoubt(flow: Billing, reason: string, about: string, data: { period?: number } = {}): void {
+  const since = Date.now();
+  // A pause with an end would bill again by itself.
+  const { until: _until, doubt, ...before } = flow.paused ?? { since };
+  const why = doubt === undefined ? reason : `${doubt.why}; and ${reason}`;
+  flow.paused = { ...before, doubt: { since, why } };
+  tellOf(flow, 'subscription.paused', `${about}, reset, ${new Date(since).toISOString()}`, data);
+}
+
+/** Why a `resume` does not end a pause in doubt; undefined if it does. */
+export function doubtStands(
+  { paused: stands }: Billing,
+  { at = 0, request }: SubscriptionCommand,
+): Refusal | undefined {
+  const doubt = stands?.doubt;
+  if (doubt === undefined) return undefined;
+  // Given again by the reset, or before the doubt: nobody has decided about that yet.
+  if (at <= doubt.since) return { refusal: `it is paused in a doubt that came later: ${doubt.why}` };
+  const isSaid = 'missedPeriods' in request && request.missedPeriods !== undefined;
+  return isSaid ? undefined : { refusal: `it is paused in doubt, so give missedPeriods: ${doubt.why}` };
+}
