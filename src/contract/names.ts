@@ -1,7 +1,4 @@
-/**
- * Names stored in histories. Never change a released name: running flows, dashboards and services in other languages
- * use it.
- */
+/** Names stored in histories. Never change a released one: running flows, dashboards and other services use it. */
 
 /** Task queue of payments, for which a buyer waits. */
 export const PAYMENTS_TASK_QUEUE = 'holdfast';

@@ -12,11 +12,11 @@ import {
 import { startOf, withEnd } from '../../src/domain/billing-calendar.js';
 import { dunningPolicyOf, givenUp } from '../../src/domain/dunning.js';
 import { keepDays } from './bills.js';
-import { changedPlan, nextDueAfter, notifyFaults, periodAhead, planned } from './calendar.js';
+import { changedPlan, isInDoubt, nextDueAfter, notifyFaults, periodAhead, planned } from './calendar.js';
 import { isBilledBeforeReset } from './is-started.js';
 import { giveAmount } from './open-bill.js';
 import { presentAnswer } from './show.js';
-import { type Billing, type CommandAnswer, isInDoubt, type OpenPeriod, type Refusal, scheduleOf } from './state.js';
+import { type Billing, type CommandAnswer, type OpenPeriod, type Refusal, scheduleOf } from './state.js';
 
 /**
  * What is already due is billed under the terms at which it came due, however late that is.

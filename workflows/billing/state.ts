@@ -274,11 +274,6 @@ export function notAfterCancel({ cancelFrom }: Billing, { amountIsLate }: OpenPe
   return cancelFrom === undefined || amountIsLate === true ? at : Math.min(at, cancelFrom.dueAt);
 }
 
-/** Whether what is due may still be changed: nothing of it is billed before a person resumes the subscription. */
-export function isInDoubt({ paused }: Billing): boolean {
-  return paused?.doubt !== undefined;
-}
-
 /** By what the bills to come are foreseen. */
 export function scheduleOf({
   plan,

@@ -71,8 +71,6 @@ export async function sendRegular<Answer>(
       continue;
     }
     const { message } = raced;
-    // A dispute is looked into afterwards: the call that is under way is none of its business.
-    if (message.kind === 'retryNow' && message.isOfDispute === true) continue;
     if (message.kind === 'retryNow' && step.unwanted?.() === true) {
       // No attempt follows the one that is under way, but its answer may be the only evidence ever of what it has done.
       // Its own time limits bound the wait.
@@ -80,6 +78,9 @@ export async function sendRegular<Answer>(
       scope.cancel();
       const seen = await lookBeside(work, step, 'poll');
       if (seen !== undefined && 'answer' in seen) return seen;
+    } else if (message.kind === 'retryNow' && message.isOfDispute === true) {
+      // A dispute is looked into afterwards: it does not cut off a call that is wanted.
+      continue;
     } else if (message.kind === 'retryNow') {
       // The call may be backing off for up to a minute. A new one carries the same key, so both together still move
       // money once.
