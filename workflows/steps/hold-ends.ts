@@ -64,7 +64,8 @@ async function readExpired(flow: FlowState, hold: Hold): Promise<HoldOutcome | '
   askOperator(flow, isHeld ? `${still}; it is voided again every day` : still);
   if (!isHeld) return 'unclear';
   hold.seenAt = Date.now();
-  hold.heldAt = hold.seenAt;
+  // Without a status nothing shows what a restore may have lost.
+  if (payment.status !== 'unknown') hold.heldAt = hold.seenAt;
   return 'held';
 }
 

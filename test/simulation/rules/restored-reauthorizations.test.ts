@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { storedInSkippedTime } from '../../support/cards.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
@@ -58,6 +59,31 @@ test('nor is one whose next payment was being made at the moment of the backup, 
   const state = taken(time);
   making.release();
   await expectCapturedOnce(hold, state);
+});
+
+test('nor is one whose payment shows no status: nothing has shown it as held since the restore', async () => {
+  const unit = async (offers: 'all' | 'interface') =>
+    await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { offers } });
+  const hold = await beginReplaced();
+  await time.passUntil(hold.startedAt + DEADLINE - MINUTE);
+  const state = taken(time);
+  await time.passUntil(hold.startedAt + DEADLINE + MINUTE);
+  await unit('interface');
+  expect(await hold.ask('capture', { commandId: 'shipment' })).toMatchObject({ status: 'succeeded' });
+  const moved = await movements(time, hold.reference);
+  await restore(time, state, { downFor: 26 * HOUR });
+  for (const [commandId, status] of [
+    ['first', 'notExecuted'],
+    ['second', 'succeeded'],
+  ] as const) {
+    await time.passUntil(Date.now() + 2 * DAY);
+    expect(await hold.status()).toMatchObject({ status: 'unknown', operation: 'void' });
+    await time.holdfast.settleManually(hold.reference, { ...OPERATOR, status, commandId });
+  }
+  await time.passUntil(Date.now() + DAY);
+  await unit('all');
+  expect(await movements(time, hold.reference)).toEqual(moved);
+  expect(await time.holdfast.explain(hold.reference)).toContain('may have authorized it again');
 });
 
 test('a hold that was seen held since the restore is replaced at its deadline', async () => {
