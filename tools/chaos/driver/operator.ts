@@ -33,6 +33,7 @@ export class Operator {
       const status = await holdfast.status({ workflowId });
       // Somebody else decides about what is above a limit: nothing of it was sent.
       if (status.approval !== undefined) return;
+      if (status.subscription !== undefined && status.status === 'paused') return await this.#resume(status);
       const isWithoutReads = this.parts.isWithoutReads(status.businessUnit);
       const ledger = await sandbox.ledger();
       const entry = isWithoutReads ? atTheConsole(status, ledger) : entryOf(status, ledger);
@@ -59,6 +60,17 @@ export class Operator {
       if (!(error instanceof HoldfastError)) throw error;
       this.parts.note('operator refused', error.type);
     }
+  }
+
+  /** A reset has given it commands again. Each of these subscriptions bills all that has come due in a pause. */
+  async #resume({ reference }: FlowStatus): Promise<void> {
+    this.parts.note('operator', 'resumed after a reset');
+    await this.parts.holdfast.subscription.resume(reference, {
+      who: 'olga@operations',
+      why: 'what it has billed is in the ledger of the service',
+      commandId: `resume-${Date.now()}`,
+      missedPeriods: 'billAll',
+    });
   }
 
   /** Where no analysis can be read, nobody but its event tells how the risk provider has decided about this payment. */
