@@ -184,12 +184,16 @@ async function notCreated(
   return await untilOperator(flow, why, notes);
 }
 
-/** The creation was tried inside of the first task, where nothing takes the events that come meanwhile. */
+/**
+ * The creation was tried inside of the first task, where nothing takes the events that come meanwhile. What has failed there is no
+ * reason not to charge.
+ */
 function revealedMeanwhile(flow: FlowState, created?: PaymentRecord): TransactionEvent | undefined {
   // A hold that is authorized again has had a payment.
   if (flow.paymentId !== undefined) return undefined;
   const events = flow.inbox.flatMap((message) => (message.kind === 'event' ? [message.event] : []));
-  return events.find((event) => event.paymentId !== created?.paymentId && revealsPayment(flow, event));
+  const revealing = events.filter((event) => event.status !== 'Failed' && revealsPayment(flow, event));
+  return revealing.find((event) => event.paymentId !== created?.paymentId);
 }
 
 function wrongPayment(flow: FlowState, payment: PaymentRecord): string {

@@ -42,21 +42,33 @@ test('a charge that an event shows on another payment under its reference is not
   expect(await movements(time, reference)).toEqual(['charge Succeed 1095 USD']);
 });
 
-test('nor if that event came before the first task, which makes a payment of its own', async () => {
-  const { reference, spec, paymentId, transactionId } = await lostCharge();
-  const of = { paymentId, transactionId, reconciliationId: reference, businessUnit: 'default' };
-  const said = { hash: 'one', eventType: 'payment.charge.update', created: '', status: 'Succeed', trusted: true };
-  const handle = await time.client.workflow.signalWithStart(spec.type, {
+/** Starts a charge with an event that comes before its first task. */
+async function startWith(spec: ReturnType<typeof SPECS.charge>, event: object) {
+  const said = { hash: randomUUID(), eventType: 'payment.charge.update', created: '', trusted: true };
+  const of = { reconciliationId: spec.subject.reference, businessUnit: 'default' };
+  return await time.client.workflow.signalWithStart(spec.type, {
     taskQueue: PAYMENTS_TASK_QUEUE,
     workflowId: spec.workflowId,
     args: [spec.input],
     memo: startMemo(spec.fingerprint),
     typedSearchAttributes: startAttributes(spec.subject),
     signal: SIGNAL_NAMES.transactionEvent,
-    signalArgs: [{ ...said, ...of }],
+    signalArgs: [{ ...said, ...of, ...event }],
   });
-  expect(await handle.result()).toMatchObject({ status: 'succeeded', paymentId, transactionId });
+}
+
+test('nor if that event came before the first task, which makes a payment of its own', async () => {
+  const { reference, spec, paymentId, transactionId } = await lostCharge();
+  const flow = await startWith(spec, { paymentId, transactionId, status: 'Succeed' });
+  expect(await flow.result()).toMatchObject({ status: 'succeeded', paymentId, transactionId });
   expect(await movements(time, reference)).toEqual(['charge Succeed 1095 USD']);
+});
+
+test('a charge is made although an event that came before the first task shows one that has failed', async () => {
+  const spec = SPECS.charge(await time.input());
+  const flow = await startWith(spec, { paymentId: randomUUID(), transactionId: randomUUID(), status: 'Failed' });
+  expect(await flow.result()).toMatchObject({ status: 'succeeded' });
+  expect(await movements(time, spec.subject.reference)).toEqual(['charge Succeed 1095 USD']);
 });
 
 test('it is what the flow ends with where no payment of its own could be created', async () => {
