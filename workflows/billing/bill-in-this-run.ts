@@ -2,6 +2,7 @@ import { allHandlersFinished, condition, patched, workflowInfo } from '@temporal
 import type { Period, PlannedBilling } from '../../src/contract/billing-activities.js';
 import { PATCHES } from '../../src/contract/names.js';
 import type { SubscriptionEnded } from '../../src/contract/subscription-commands.js';
+import { HOUR } from '../../src/domain/schedules.js';
 import { isHandedOver } from '../kit/outbox.js';
 import { decidesAfterReset } from '../kit/start-guard.js';
 import { isAnyDue, isPlanOver, lastDueOf, openAhead, planned } from './calendar.js';
@@ -17,23 +18,17 @@ import { tellOf } from './tell.js';
 
 /** How one run ends: the subscription continues as new, or has ended. */
 type RunEnd = 'continues' | BillingEnd;
-interface BillingEnd {
-  status: SubscriptionEnded['status'];
-  reason: string;
-}
+type BillingEnd = Pick<SubscriptionEnded, 'status' | 'reason'>;
 const AT_PERIOD_END: BillingEnd = { status: 'cancelled', reason: 'at the end of the period' };
 const COMPLETED: BillingEnd = { status: 'completed', reason: 'all periods of the plan are over' };
 const COMMANDS_PER_RUN = 50;
 
-/**
- * Bills one period after the other when its calendar says so, and executes commands meanwhile. Every wait is for the
- * next bill, the next try, or a command.
- */
+/** Bills one period after the other as its calendar says, and executes commands: each wait is for one, a bill or a try. */
 export async function billInThisRun(flow: Billing): Promise<RunEnd> {
   for (;;) {
     await executeCommands(flow);
     const stop = flow.pendingEnd?.cancelled ?? (flow.isCancelled() ? 'the flow was cancelled' : undefined);
-    if (stop !== undefined) return await ending(flow, { status: 'cancelled', reason: stop }, true);
+    if (stop !== undefined) return await ending(flow, { status: 'cancelled', reason: stop }, 0);
 
     const { open } = flow;
     if (isRunFull(flow) || canMoveOn(flow)) {
@@ -45,7 +40,7 @@ export async function billInThisRun(flow: Billing): Promise<RunEnd> {
     } else if (open !== undefined) {
       const given = await collectBill(flow, open);
       answerBilling(flow);
-      if (given !== undefined) return await ending(flow, { status: 'givenUp', reason: given.givenUp }, true);
+      if (given !== undefined) return await ending(flow, { status: 'givenUp', reason: given.givenUp }, HOUR);
     } else {
       const end = await untilNextBill(flow);
       if (end !== undefined) return await ending(flow, end);
@@ -69,8 +64,11 @@ function isSettled({ open, paused }: Billing): boolean {
   return open.step.do === 'giveUp' || open.step.do === 'nothing';
 }
 
-/** The subscription does not end while a payment that it doesn't know of is under way. */
-async function ending(flow: Billing, { status, reason }: BillingEnd, isAtOnce = false): Promise<RunEnd> {
+/**
+ * The subscription does not end while a payment that it doesn't know of is under way.
+ * @param dueFor ms after which what is due is missed: a bill is given up when the next period is due, and ends it before that
+ */
+async function ending(flow: Billing, { status, reason }: BillingEnd, dueFor?: number): Promise<RunEnd> {
   takeNoMore(flow, reason);
   await followUnknown(flow);
   // Behind a period that was skipped or missed there may be a payment that this run does not know of either.
@@ -78,18 +76,18 @@ async function ending(flow: Billing, { status, reason }: BillingEnd, isAtOnce = 
   if (isAfterReset) await followBilled(flow, lastDueOf(await planned(flow)));
   const { open } = flow;
   if (open !== undefined && open.step.do !== 'block' && open.step.do !== 'nothing') noteUnpaid(flow, open, 'continue');
-  if (isAtOnce && mayBeDue(flow) && patched(PATCHES.closesDue)) await closeDue(flow);
+  if (dueFor !== undefined && mayBeDue(flow, dueFor) && patched(PATCHES.closesDue)) await closeDue(flow, dueFor);
   return { status, reason: open?.step.do === 'block' ? `${reason}; ${open.doubt}` : reason };
 }
 
 /** Whether a period may be due that is not open; asked before the calendar is, which costs most ends nothing. */
-function mayBeDue({ opened, upcoming, next }: Billing): boolean {
-  return opened && (upcoming?.period !== next || upcoming.dueAt <= Date.now());
+function mayBeDue({ opened, upcoming, next }: Billing, dueFor: number): boolean {
+  return opened && (upcoming?.period !== next || upcoming.dueAt <= Date.now() - dueFor);
 }
 
 /** What came due in a pause or an outage, and waits to be opened, is missed. */
-async function closeDue(flow: Billing): Promise<void> {
-  const last = lastDueOf(await planned(flow));
+async function closeDue(flow: Billing, dueFor: number): Promise<void> {
+  const last = lastDueOf(await planned(flow, Date.now() - dueFor));
   // The run before a reset may have billed them behind a payment of which nobody knows what it did.
   const isUnread = flow.afterReset === true && flow.open?.step.do === 'block';
   if (last >= flow.next && !isUnread) closeMissed(flow, { first: flow.next, last });

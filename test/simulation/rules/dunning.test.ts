@@ -285,3 +285,8 @@ test('a subscription that ends with a bill given up accounts for what came due w
   expect(await flow.ended()).toMatchObject({ status: 'givenUp', unpaidPeriods: 1, missedPeriods: 2 });
   expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR']);
 });
+
+test('but not for the period that is due when its bill is given up', async () => {
+  const { flow } = await beginWeekly(time, { dunning: { onGivenUp: 'cancel' } }, { '1.1': STOLEN });
+  expect(await flow.ended()).toMatchObject({ status: 'givenUp', unpaidPeriods: 1, missedPeriods: 0 });
+});
