@@ -4,7 +4,7 @@ import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { isMadeByReset } from '../kit/start-guard.js';
 import { read } from '../policies.js';
 import { isStarted } from './is-started.js';
-import { actOnDispute } from './payment-disputed.js';
+import { actOnDispute, isKnownDispute } from './payment-disputed.js';
 import type { Billing } from './state.js';
 
 /** Of the bills that were paid last: a chargeback comes within months. */
@@ -20,12 +20,11 @@ export async function looksForDisputes(flow: Billing): Promise<boolean> {
   const acts = flow.input.onDispute !== 'continue';
   if (flow.afterReset !== true || isDone || !acts || flow.billed.length === 0) return false;
   if (!patched(PATCHES.looksForDisputes) || (await isStarted(flow))) return false;
-  const bills = flow.billed
-    .slice(-LOOKED_AT)
-    .filter(({ paymentId }) => flow.disputed?.includes(paymentId ?? '') !== true);
+  const bills = flow.billed.slice(-LOOKED_AT);
   const seen = await Promise.all(bills.map(({ paymentId }) => isDisputed(flow, paymentId)));
   bills.forEach(({ paymentId = '', paymentReference }, at) => {
-    if (seen[at] === true) actOnDispute(flow, { paymentId, paymentReference });
+    // It may have been told of it by now.
+    if (seen[at] === true && !isKnownDispute(flow, paymentId)) actOnDispute(flow, { paymentId, paymentReference });
   });
   flow.looked = true;
   // What could not be read is read before the next payment that another run makes.
@@ -34,8 +33,9 @@ export async function looksForDisputes(flow: Billing): Promise<boolean> {
 }
 
 /** undefined: that could not be read. */
-async function isDisputed({ businessUnit }: Billing, paymentId: string | undefined): Promise<boolean | undefined> {
-  if (paymentId === undefined) return false;
+async function isDisputed(flow: Billing, paymentId: string | undefined): Promise<boolean | undefined> {
+  if (paymentId === undefined || isKnownDispute(flow, paymentId)) return false;
+  const { businessUnit } = flow;
   try {
     return decodedOrRetry(await read.getPayment({ businessUnit, paymentId })).disputed === true;
   } catch (error) {

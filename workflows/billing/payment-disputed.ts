@@ -28,10 +28,14 @@ export function registerPaymentDisputed(flow: Billing): void {
       ignore(flow, 'malformedDispute');
     // Our activity encrypts it; anybody with access to Temporal can write in clear.
     else if (!isSealed(payload)) ignore(flow, 'disputeInClear');
-    else if (flow.disputed?.includes(told.data.paymentId) === true) ignore(flow, 'disputeAgain');
+    else if (isKnownDispute(flow, told.data.paymentId)) ignore(flow, 'disputeAgain');
     else if (flow.ended !== undefined || flow.failure !== undefined) ignore(flow, 'disputeAfterEnd');
     else actOnDispute(flow, told.data);
   });
+}
+
+export function isKnownDispute({ disputed }: Billing, paymentId: string): boolean {
+  return disputed?.includes(paymentId) === true;
 }
 
 export function actOnDispute(flow: Billing, { paymentId, paymentReference }: PaymentDisputed): void {
