@@ -205,7 +205,7 @@ async function sendTo(
         : await deadlines.within(Date.now() + DESCRIBE_MS, () => latestRunOf(client, workflowId));
     if (start !== undefined && start.paymentReference === undefined && latest?.isOpen === true)
       requireAsOpened(start, latest.attributes);
-    const updateId = updateIdOf(name, request, run ?? latest?.runId);
+    const updateId = updateIdOf(name, request, run ?? (latest && runOf(latest)));
     const handle = await deadlines.within(Date.now() + ACCEPT_MS, () =>
       start === undefined
         ? client.workflow.getHandle(workflowId).startUpdate<Answer, [object]>(name, { ...options, updateId })
@@ -243,6 +243,11 @@ function updateIdOf(name: Sent['name'], request: Sent['request'], run: string | 
   return createHash('sha256')
     .update(JSON.stringify([name, asked, run]))
     .digest('hex');
+}
+
+/** The run that is to take a command, which may be the next one: for an id that a closed run knows the server gives its answer. */
+function runOf({ runId, isOpen: goesOn }: { runId: string; isOpen: boolean }): string {
+  return goesOn ? runId : `after ${runId}`;
 }
 
 /** The state of a command that is not settled in time. For a void, the pending operation may be its authorization. */

@@ -9,7 +9,7 @@ import { nextDueAfter, planned, resumed } from './calendar.js';
 import { changePlan, changeTerms, setAmount, skipPeriod } from './change-plan.js';
 import { isOtherCard, useNewCard } from './classify-attempt.js';
 import { billNow, refundPeriod, settle } from './execute-on-bill.js';
-import { askForRun, doubtStands, paused, pauseForCard } from './given-again.js';
+import { changesBills, doubtStands, executeAgain, isRunUnknown, pauseForCard } from './given-again.js';
 import { refresh, presentAnswer } from './show.js';
 import { isOfDispute } from './payment-disputed.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';
@@ -18,6 +18,15 @@ import { tellOf } from './tell.js';
 /** The reason with which an executed command ends the subscription. */
 interface Ends {
   cancelled: string;
+}
+
+/**
+ * Asks in which run it is, before commands that nobody seems to have given again: a reset of a run that another reset has
+ * made has copied the task in which that one began to decide anew. The answer marks them.
+ */
+async function askForRun(flow: Billing): Promise<void> {
+  const isAsked = flow.queue.some((command) => command.again !== true && changesBills(command));
+  if (isAsked || isRunUnknown(flow)) await planned(flow);
 }
 
 /** Processes the queue, except what must wait until `billNow` has started its payment. */
@@ -41,7 +50,7 @@ export async function executeCommands(flow: Billing): Promise<void> {
 
 async function execute(flow: Billing, command: SubscriptionCommand): ReturnType<typeof executeCommand> {
   const done = (): ReturnType<typeof executeCommand> => executeCommand(flow, command);
-  return await (command.again === true ? paused(flow, done) : done());
+  return await (command.again === true ? executeAgain(flow, done) : done());
 }
 
 /** It is being cancelled and only waits for the payment under way: another `cancel` is answered with the same end. */

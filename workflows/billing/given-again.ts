@@ -1,7 +1,6 @@
 import { type ActivityFailure, CancellationScope, condition } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import { decidesAfterReset, isMadeByReset } from '../kit/start-guard.js';
-import { planned } from './calendar.js';
 import type { Billing, Refusal, SubscriptionCommand } from './state.js';
 import { tellOf } from './tell.js';
 
@@ -37,15 +36,6 @@ export function isRunUnknown({ resetAt, madeIn }: Billing): boolean {
 }
 
 /**
- * Asks in which run it is, before commands that nobody seems to have given again: a reset of a run that another reset has
- * made has copied the task in which that one began to decide anew. The answer marks them.
- */
-export async function askForRun(flow: Billing): Promise<void> {
-  const isAsked = flow.queue.some((command) => command.again !== true && changesBills(command));
-  if (isAsked || isRunUnknown(flow)) await planned(flow);
-}
-
-/**
  * The commands given again by which something else may be billed, or not be billed, than before; none if the
  * subscription ends by one of them. Those that were refused before are done now, and all hold at one instant.
  */
@@ -56,7 +46,7 @@ function doubtful({ commands }: Billing): SubscriptionCommand[] {
     : again.filter(changesBills);
 }
 
-function changesBills({ name, request }: SubscriptionCommand): boolean {
+export function changesBills({ name, request }: SubscriptionCommand): boolean {
   switch (name) {
     case 'pause':
     case 'resume':
@@ -75,7 +65,7 @@ function changesBills({ name, request }: SubscriptionCommand): boolean {
  * Executes a command that a reset gives again. Nothing is billed after it before a person has looked: the subscription
  * is paused first, or once a pause has been given again that nothing has ended.
  */
-export async function paused<Done>(flow: Billing, execute: () => Promise<Done>): Promise<Done> {
+export async function executeAgain<Done>(flow: Billing, execute: () => Promise<Done>): Promise<Done> {
   const commands = doubtful(flow);
   const isStill = flow.paused === undefined && commands.every(({ name }) => name === 'pause');
   if (commands.length > 0 && !isStill) doubtAll(flow, commands);
@@ -125,11 +115,8 @@ function pauseInDoubt(flow: Billing, reason: string, about: string, data: { peri
 }
 
 /** Why a `resume` does not end a pause in doubt; undefined if it does. */
-export function doubtStands(
-  { paused: stands }: Billing,
-  { at = 0, request }: SubscriptionCommand,
-): Refusal | undefined {
-  const doubt = stands?.doubt;
+export function doubtStands({ paused }: Billing, { at = 0, request }: SubscriptionCommand): Refusal | undefined {
+  const doubt = paused?.doubt;
   if (doubt === undefined) return undefined;
   // Given again by the reset, or before the doubt: nobody has decided about that yet.
   if (at <= doubt.since) return { refusal: `it is paused in a doubt that came later: ${doubt.why}` };

@@ -212,8 +212,8 @@ export const BILLING_FLOW_FAULTS = [
     rule: 'billing',
     promise: 'A bill whose next payment is under way is not given up by a run that does not know of it.',
     file: 'workflows/billing/collect-bill.ts',
-    from: 'if (await isStarted(flow)) await attempt(flow, open);',
-    to: 'if (flow.next < 0) await attempt(flow, open);',
+    from: 'if ((await isStarted(flow)) ||',
+    to: 'if (flow.next < 0 ||',
     tests: ['test/simulation/rules/billing-resets.test.ts'],
   },
   {

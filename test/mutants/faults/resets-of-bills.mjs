@@ -77,8 +77,8 @@ export const RESET_BILL_FAULTS = [
     rule: 'operators',
     promise: 'A flow of a payment whose commands were repeated can be reset to any of its runs.',
     file: 'src/client/send-command.ts',
-    from: 'updateIdOf(name, request, run ?? latest?.runId)',
-    to: 'updateIdOf(name, request, latest?.runId)',
+    from: 'updateIdOf(name, request, run ?? (latest && runOf(latest)))',
+    to: 'updateIdOf(name, request, latest && runOf(latest))',
     tests: ['test/simulation/rules/reset-and-continued.test.ts'],
   },
   {
