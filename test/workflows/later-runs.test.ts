@@ -6,7 +6,7 @@ import { outgoing } from '../../workflows/outgoing.js';
 import { reconcile } from '../../workflows/reconcile.js';
 
 vi.mock('@temporalio/workflow', async (original) => ({
-  ...(await original<typeof import('@temporalio/workflow')>()),
+  ...(await original<object>()),
   workflowInfo: () => ({ workflowId: 'bulk-strike', continuedFromExecutionRunId: 'the-run-before' }),
 }));
 
