@@ -184,7 +184,8 @@ const STRICT_ENGINE: EnginePort = {
   earlierPayment: () => Promise.reject(new Error('earlierPayment was not expected')),
   sentBefore: () => Promise.reject(new Error('sentBefore was not expected')),
   siblingThatSent: () => Promise.reject(new Error('siblingThatSent was not expected')),
-  toldEnd: () => Promise.reject(new Error('toldEnd was not expected')),
+  // Each call of a reset run asks it; only bills have been told.
+  toldEnd: () => Promise.resolve(undefined),
   latestResult: () => Promise.reject(new Error('latestResult was not expected')),
   parkedEvents: () => Promise.reject(new Error('parkedEvents was not expected')),
   isOpen: () => Promise.reject(new Error('isOpen was not expected')),

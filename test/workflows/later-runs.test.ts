@@ -1,14 +1,16 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import { expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { bulk } from '../../workflows/bulk.js';
 import { notifications } from '../../workflows/notifications.js';
 import { outgoing } from '../../workflows/outgoing.js';
 import { reconcile } from '../../workflows/reconcile.js';
 
-vi.mock('@temporalio/workflow', async (original) => ({
-  ...(await original<object>()),
-  workflowInfo: () => ({ workflowId: 'bulk-strike', continuedFromExecutionRunId: 'the-run-before' }),
-}));
+/** What `workflowInfo` tells. Files of one process share their modules, so that none can be replaced. */
+beforeEach(() => {
+  const info = { workflowId: 'bulk-strike', continuedFromExecutionRunId: 'the-run-before' };
+  vi.stubGlobal('__TEMPORAL_ACTIVATOR__', { info });
+});
+afterEach(() => void vi.unstubAllGlobals());
 
 /** As a later version of Holdfast may leave it. */
 const LEFT = { v: 1_000 };

@@ -136,6 +136,8 @@ test('what commands have said goes from run to run, and is done again after a re
   await reach(15);
   await resetToFirstTask(time.client, flow.workflowId, [], await firstRunOf(time.client, flow.workflowId));
   await time.passUntil((await time.now()) + HOUR);
+  expect(await flow.explain()).toContain('a reset has given it again 2 commands (changePlan, skipPeriod)');
+  await flow.command('resume', { missedPeriods: 'billAll', commandId: 'after-the-reset' });
   await reach(29);
   expect(await tried()).toEqual([
     '1.1 day 0 Succeed 6000 EUR',

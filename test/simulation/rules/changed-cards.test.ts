@@ -158,6 +158,11 @@ test.each([
     );
     return;
   }
+  if (first !== 'billed') {
+    expect(await flow.status()).toMatchObject({ status: 'paused', needsOperator: true });
+    await flow.command('resume', { missedPeriods: 'skip', commandId: 'after-the-reset' });
+    await flow.worksOn();
+  }
   expect(await flow.status()).toMatchObject({ status: 'active', subscription: { billedPeriods: 1, card: { token } } });
   await reach(8);
   const both = ['1.1 day 0 Succeed 6000 EUR', '2.1 day 7 Succeed 9000 EUR'];
