@@ -25,6 +25,7 @@ import { billing } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { referenceOf } from './bills.js';
 import { executeCommands } from './execute-command.js';
+import { isRunUnknown } from './given-again.js';
 import { followedAgain } from './is-started.js';
 import type { Attempted, Billing, OpenPeriod } from './state.js';
 
@@ -44,7 +45,9 @@ export async function attemptToBill(flow: Billing, open: OpenPeriod): Promise<At
     (error: unknown) => (broken = error instanceof Error ? error : new Error(String(error))),
   );
   for (;;) {
-    await condition(() => attempted !== undefined || broken !== undefined || flow.queue.length > 0);
+    await condition(
+      () => attempted !== undefined || broken !== undefined || flow.queue.length > 0 || isRunUnknown(flow),
+    );
     if (broken !== undefined) throw broken;
     if (attempted !== undefined) return attempted;
     await executeCommands(flow);

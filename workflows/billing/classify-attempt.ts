@@ -1,6 +1,6 @@
 import { patched } from '@temporalio/workflow';
 import type { AttemptResult, DunningStep } from '../../src/contract/billing-activities.js';
-import { PATCHES } from '../../src/contract/names.js';
+import { attemptReference, PATCHES } from '../../src/contract/names.js';
 import type { FinalStepOutcome, NotExecuted } from '../../src/contract/outcome.js';
 import { cardLimit, declinedTriesAt, SCHEME_CAPS } from '../../src/domain/card-tries.js';
 import { dunningPolicyOf, afterCardChange, attemptRefusal, heldFor } from '../../src/domain/dunning.js';
@@ -37,15 +37,17 @@ export async function classifyAttempt(
     ...(isUntried(attempted) && { brakedBy: attempted.outcome.reason }),
   };
   noteCertainty(open, attempted);
+  if (attempted.number === undefined) delete open.doubtful;
+  else open.doubtful = attempted.number;
   // What was in doubt before a try that a brake has stopped still is.
   if (!(isUntried(attempted) && step.do === 'wait')) delete open.doubt;
   if (step.do === 'block' || (step.do === 'wait' && step.for === 'confirmation')) open.doubtSince = Date.now();
   if ('lost' in attempted) {
-    open.doubt = `payment ${referenceOf(flow, open)} can't be followed (${attempted.lost}); look whether it moved money, then \`settleManually\``;
+    open.doubt = `payment ${doubtfulOf(flow, open)} can't be followed (${attempted.lost}); look whether it moved money, then \`settleManually\``;
   } else if ('refused' in attempted) {
-    open.doubt = `payment ${referenceOf(flow, open)} was refused: ${attempted.refused}`;
+    open.doubt = `payment ${doubtfulOf(flow, open)} was refused: ${attempted.refused}`;
   } else if (step.do === 'wait' && step.for === 'confirmation' && !isUntried(attempted)) {
-    open.doubt = `nobody has confirmed that payment ${referenceOf(flow, open)} failed; look whether it moved money, then \`settleManually\`, or \`billNow\` with confirmRisk`;
+    open.doubt = `nobody has confirmed that payment ${doubtfulOf(flow, open)} failed; look whether it moved money, then \`settleManually\`, or \`billNow\` with confirmRisk`;
   }
   if (cardChanged) useNewCard(flow);
   keepToLimit(flow, open);
@@ -54,7 +56,7 @@ export async function classifyAttempt(
 
 /** What a person says may be of an earlier try than the last one. */
 function paymentOf(flow: Billing, open: OpenPeriod, attempted: Attempted): string {
-  return 'outcome' in attempted ? attempted.outcome.reference : referenceOf(flow, open);
+  return 'outcome' in attempted ? attempted.outcome.reference : doubtfulOf(flow, open);
 }
 
 /**
@@ -73,6 +75,7 @@ export function keepUntilDue(flow: Billing, open: OpenPeriod): boolean {
 
 /** The payment in doubt: a try beside it that a brake has stopped is not. */
 export function doubtfulOf(flow: Billing, open: OpenPeriod): string {
+  if (open.doubtful !== undefined) return attemptReference(flow.input.reference, open.period, open.doubtful);
   const risked = open.last?.brakedBy === undefined ? undefined : open.confirmedRisks?.at(-1)?.payment;
   return risked ?? referenceOf(flow, open);
 }

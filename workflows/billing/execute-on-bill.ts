@@ -239,7 +239,8 @@ async function conclude(
   // What nobody knew the end of counts for its card's limit only now; an unconfirmed decline has counted before.
   const triedWith = open.triedWith ?? flow.card.token;
   if (step?.do === 'block') noteDecline(flow, triedWith, { outcome });
-  await classifyAttempt(flow, open, { outcome }, isOtherCard(triedWith, flow.card.token));
+  const of = open.doubtful === undefined ? {} : { number: open.doubtful };
+  await classifyAttempt(flow, open, { outcome, ...of }, isOtherCard(triedWith, flow.card.token));
   correctAnswers(flow, outcome);
 }
 

@@ -62,6 +62,8 @@ export interface OpenPeriod {
   last?: { status: AttemptResult['status']; reference: string; confirmed?: false; brakedBy?: string };
   /** Payments of which the service has not said that they failed, by number: a reset of such a flow may show that it took the money. */
   unsure?: number[];
+  /** Number of the payment in doubt, if it is not the last one. */
+  doubtful?: number;
   confirmedRisks?: ConfirmedRisk[];
   /** What a person has to decide, in one sentence. */
   doubt?: string;
@@ -78,9 +80,8 @@ export interface OpenPeriod {
 /**
  * How an attempt ended. `lost`: its flow was terminated, or another one has used its reference, and it is unknown whether
  * money moved. `joined`: an earlier run has started it, maybe with another card and amount; `token`: of that card, unless
- * the answer was recorded before it was read.
+ * the answer was recorded before it was read. `number`: of an earlier payment, followed again in place of the next one.
  */
-/** `number`: of an earlier payment that is followed again, in place of the one that was about to be made. */
 export type Attempted =
   | { outcome: FinalStepOutcome; joined?: true; token?: string; number?: number }
   | { refused: string; number?: number }

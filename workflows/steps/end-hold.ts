@@ -91,8 +91,9 @@ async function sendCapture(
     // Its failure is unconfirmed: a second capture could take the money twice.
     if (ended.status === 'declined' && !ended.confirmed)
       hold.unconfirmedCapture = ended.transactionId ?? 'of unknown id';
-    // It may have been stopped by news of another one.
-    return { ended: isToldSinceRead(flow) ? await inspectHold(flow, hold) : undefined };
+    // It may have been stopped by news of another one. What the service has answered waits for no read: the next command looks.
+    const isStopped = ended.status === 'notExecuted' && isToldSinceRead(flow);
+    return { ended: isStopped ? await inspectHold(flow, hold) : undefined };
   }
   if (flow.amount > ended.amount)
     hold.taken = { transactionId: ended.transactionId ?? 'of unknown id', amount: ended.amount };
