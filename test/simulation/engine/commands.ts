@@ -242,8 +242,10 @@ export class CommandHandler {
     const memo =
       command.memo && Object.keys(command.memo).length > 0 ? (command.memo as Record<string, Payload>) : run.memo;
     const attributes = command.searchAttributes?.indexedFields;
+    // The next run asks for patches anew, as the recorded histories show.
+    const { TemporalChangeVersion: _patches, ...kept } = run.searchAttributes;
     const searchAttributes =
-      attributes && Object.keys(attributes).length > 0 ? (attributes as Record<string, Payload>) : run.searchAttributes;
+      attributes && Object.keys(attributes).length > 0 ? (attributes as Record<string, Payload>) : kept;
     run.append('EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW', {
       workflowExecutionContinuedAsNewEventAttributes: given({
         newExecutionRunId,
