@@ -103,7 +103,7 @@ export const MEMO_KEYS = {
 
 /** Ids of `patched`, as histories record them. */
 export const PATCHES = {
-  /** Recorded by a run that a reset made, where it first decides anew; see `decidesAfterReset`. */
+  /** Recorded where a run that a reset made first decides anew; subscriptions add `-<run>` of the one before if that is one. */
   afterReset: 'holdfast-after-reset',
   /** A subscription that is ended at once closes as missed what is due and not open. */
   closesDue: 'holdfast-closes-due',

@@ -80,10 +80,7 @@ function askedBy(): { afterReset?: true } {
 function noteReset<Answer extends { afterReset?: true; run?: string }>(flow: Billing, answer: Answer): Answer {
   if (answer.afterReset === true) {
     flow.afterReset = true;
-    const { run = '' } = answer;
-    // In another run than the answer before: what waits for it was given again by a further reset.
-    if (flow.madeIn !== undefined && flow.madeIn !== run) for (const command of flow.queue) command.again = true;
-    flow.madeIn = run;
+    flow.madeIn = answer.run ?? '';
   }
   return answer;
 }

@@ -9,7 +9,7 @@ import { nextDueAfter, planned, resumed } from './calendar.js';
 import { changePlan, changeTerms, setAmount, skipPeriod } from './change-plan.js';
 import { isOtherCard, useNewCard } from './classify-attempt.js';
 import { billNow, refundPeriod, settle } from './execute-on-bill.js';
-import { changesBills, doubtStands, executeAgain, isRunUnknown, pauseForCard } from './given-again.js';
+import { doubtStands, executeAgain, isRunUnknown, pauseForCard } from './given-again.js';
 import { refresh, presentAnswer } from './show.js';
 import { isOfDispute } from './payment-disputed.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';
@@ -20,18 +20,10 @@ interface Ends {
   cancelled: string;
 }
 
-/**
- * Asks in which run it is, before commands that nobody seems to have given again: a reset of a run that another reset has
- * made has copied the task in which that one began to decide anew. The answer marks them.
- */
-async function askForRun(flow: Billing): Promise<void> {
-  const isAsked = flow.queue.some((command) => command.again !== true && changesBills(command));
-  if (isAsked || isRunUnknown(flow)) await planned(flow);
-}
-
 /** Processes the queue, except what must wait until `billNow` has started its payment. */
 export async function executeCommands(flow: Billing): Promise<void> {
-  if (flow.resetAt !== undefined) await askForRun(flow);
+  // The answer names the run, which a later reset may copy.
+  if (isRunUnknown(flow)) await planned(flow);
   for (;;) {
     const command = flow.queue[0];
     if (command === undefined) return;

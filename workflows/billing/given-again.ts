@@ -1,5 +1,5 @@
-import { type ActivityFailure, CancellationScope, condition } from '@temporalio/workflow';
-import { FAILURE_TYPES } from '../../src/contract/names.js';
+import { type ActivityFailure, CancellationScope, condition, patched, workflowInfo } from '@temporalio/workflow';
+import { FAILURE_TYPES, PATCHES } from '../../src/contract/names.js';
 import { decidesAfterReset, isMadeByReset } from '../kit/start-guard.js';
 import type { Billing, Refusal, SubscriptionCommand } from './state.js';
 import { tellOf } from './tell.js';
@@ -10,17 +10,27 @@ import { tellOf } from './tell.js';
  */
 export function watchReset(flow: Billing): void {
   if (!isMadeByReset()) return;
-  const isNoted = (): boolean => {
+  const look = (): boolean => {
     // Not at once but after all messages of the task, whose order in a replay is another one: it records a marker.
-    if (flow.resetAt === undefined) void Promise.resolve().then(() => noteReset(flow));
-    return flow.resetAt !== undefined;
+    if (flow.resetAt === undefined || isOfRunBefore(flow)) void Promise.resolve().then(() => begin(flow));
+    return false;
   };
-  void CancellationScope.nonCancellable(() => condition(isNoted));
+  void CancellationScope.nonCancellable(() => condition(look));
 }
 
-function noteReset(flow: Billing): void {
-  if (flow.resetAt !== undefined || !decidesAfterReset()) return;
+/** A reset of a run that another reset has made has copied the task in which that one began to decide anew. */
+function isOfRunBefore({ madeIn }: Billing): boolean {
+  // Empty where an older worker has answered.
+  return madeIn !== undefined && madeIn !== '' && madeIn !== workflowInfo().runId;
+}
+
+function begin(flow: Billing): void {
+  const isFirst = flow.resetAt === undefined && decidesAfterReset();
+  // Each run has a marker of its own: the copied history has that of the run before, or none.
+  const isFurther = !isFirst && isOfRunBefore(flow) && patched(`${PATCHES.afterReset}-${flow.madeIn ?? ''}`);
+  if (!isFirst && !isFurther) return;
   flow.resetAt = Date.now();
+  delete flow.madeIn;
   flow.afterReset = true;
   for (const command of flow.queue) command.again = true;
 }
@@ -46,7 +56,7 @@ function doubtful({ commands }: Billing): SubscriptionCommand[] {
     : again.filter(changesBills);
 }
 
-export function changesBills({ name, request }: SubscriptionCommand): boolean {
+function changesBills({ name, request }: SubscriptionCommand): boolean {
   switch (name) {
     case 'pause':
     case 'resume':

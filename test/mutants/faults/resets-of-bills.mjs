@@ -184,9 +184,9 @@ export const RESET_BILL_FAULTS = [
     name: 'second-reset-undoubted',
     rule: 'billing commands',
     promise: 'Commands that a reset of a reset run gives again wait for a person once more.',
-    file: 'workflows/billing/calendar.ts',
-    from: 'if (flow.madeIn !== undefined && flow.madeIn !== run)',
-    to: "if (flow.madeIn !== undefined && run === '-')",
+    file: 'workflows/billing/given-again.ts',
+    from: 'if (!isFirst && !isFurther) return;',
+    to: 'if (!isFirst) return;',
     tests: ['test/simulation/rules/resets-in-doubt.test.ts'],
   },
 ];

@@ -175,3 +175,17 @@ test('commands that a reset of a reset run gives again wait for a person once mo
   expect(await tried()).toEqual([FIRST, '3.1 day 14 Succeed 6000 EUR']);
   await flow.command('cancel', { when: 'now' });
 });
+
+test('a person gives a first command to a run of a further reset that has given nothing again', async () => {
+  const { flow, reach, reset, tasks, resetAfterOutage, tried } = await weekly();
+  await reach(1);
+  await flow.command('skipPeriod', { period: 5 });
+  await reset(1);
+  await reach(2);
+  await resetAfterOutage(2, 3, (await tasks(2)).at(-1));
+  await reach(4);
+  await flow.command('resume', { missedPeriods: 'billAll' });
+  await reach(8);
+  expect(await tried()).toEqual([FIRST, '2.1 day 7 Succeed 6000 EUR']);
+  await flow.command('cancel', { when: 'now' });
+});
