@@ -8,7 +8,12 @@ import type {
   ListTransactionsCall,
 } from '../src/contract/activity-calls.js';
 import type { Stoppable } from '../src/contract/brakes.js';
-import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
+import {
+  FAILURE_TYPES,
+  type FailureDetails,
+  referenceOfWorkflowId,
+  subscriptionOfAttempt,
+} from '../src/contract/names.js';
 import type { TransactionRecord } from '../src/contract/records.js';
 import { findOurs, isNameless, type Search } from '../src/domain/ownership.js';
 import { hasFailed } from '../src/domain/settling.js';
@@ -194,9 +199,10 @@ async function refuseIfCancelled(deps: ActivityDeps, { key, mayHaveLeft }: Creat
 /** A bill that was told as unpaid may have been paid by the next attempt: then this one would charge the period again. */
 async function refuseIfTold({ engine }: ActivityDeps, { originalRunId }: KeyedCall): Promise<void> {
   const { workflowId = '', runId = '' } = activityInfo().workflowExecution ?? {};
+  const subscription = subscriptionOfAttempt(referenceOfWorkflowId(workflowId) ?? '');
   // Only a reset leaves another run.
-  if (runId === originalRunId) return;
-  const told = await engine.toldEnd(workflowId, runId);
+  if (subscription === undefined || runId === originalRunId) return;
+  const told = await engine.toldEnd(workflowId, runId, subscription);
   if (told === undefined) return;
   const details: FailureDetails = { mayHaveLeft: true, windowClosed: true };
   throw ApplicationFailure.nonRetryable(

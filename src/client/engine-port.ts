@@ -85,7 +85,7 @@ export function createEnginePort(client: Client): EnginePort {
 
     sentBefore: (workflowId, ownRunId) => sentBefore(client, workflowId, ownRunId),
     siblingThatSent: (workflowId, ownRunId) => siblingThatSent(client, workflowId, ownRunId),
-    toldEnd: (workflowId, ownRunId) => toldEnd(client, workflowId, ownRunId),
+    toldEnd: (...attempt) => toldEnd(client, ...attempt),
 
     async taskWasLost(workflowId, runId, through = Number.POSITIVE_INFINITY) {
       let isKept = false;

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { referenceOfWorkflowId, subscriptionOfAttempt, subscriptionWorkflowId } from '../contract/names.js';
+import { subscriptionWorkflowId } from '../contract/names.js';
 import { allOtherRuns, described, eventsOf, runsBefore } from './earlier-runs.js';
 
 /** Who ends the run that a reset replaces (server, `consts.IdentityResetter`). */
@@ -10,9 +10,12 @@ const RESETTER = 'history-resetter';
  * and no longer waits for this flow. A run that a reset has replaced, or that continues as new, has told nothing.
  * @throws Error while the visibility list, which lags, may not have all runs
  */
-export async function toldEnd(client: Client, workflowId: string, ownRunId: string): Promise<string | undefined> {
-  const subscription = subscriptionOfAttempt(referenceOfWorkflowId(workflowId) ?? '');
-  if (subscription === undefined) return undefined;
+export async function toldEnd(
+  client: Client,
+  workflowId: string,
+  ownRunId: string,
+  subscription: string,
+): Promise<string | undefined> {
   // The reference of any other payment may look like one of an attempt.
   const own = await described(client, workflowId, ownRunId);
   const parent = own?.raw.workflowExecutionInfo?.parentExecution?.workflowId;

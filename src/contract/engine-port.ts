@@ -92,8 +92,11 @@ export interface EnginePort extends EventPort {
    * undefined also where this run has looked at the service since its reset.
    */
   siblingThatSent(workflowId: string, ownRunId: string): Promise<string | undefined>;
-  /** Run id of another run of a subscription's attempt to bill whose end the subscription was told. */
-  toldEnd(workflowId: string, ownRunId: string): Promise<string | undefined>;
+  /**
+   * Run id of another run of this attempt to bill whose end the subscription was told; undefined if the subscription of that
+   * reference has not made it.
+   */
+  toldEnd(workflowId: string, ownRunId: string, subscription: string): Promise<string | undefined>;
   /**
    * Result of the latest completed run under this workflow id, before `ownRunId` if given.
    * @throws Error while only the visibility list, which lags, could answer
