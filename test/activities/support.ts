@@ -184,8 +184,7 @@ const STRICT_ENGINE: EnginePort = {
   earlierPayment: () => Promise.reject(new Error('earlierPayment was not expected')),
   sentBefore: () => Promise.reject(new Error('sentBefore was not expected')),
   siblingThatSent: () => Promise.reject(new Error('siblingThatSent was not expected')),
-  // Each call of a reset run asks it; only bills have been told.
-  toldEnd: () => Promise.resolve(undefined),
+  toldEnd: () => Promise.reject(new Error('toldEnd was not expected')),
   latestResult: () => Promise.reject(new Error('latestResult was not expected')),
   parkedEvents: () => Promise.reject(new Error('parkedEvents was not expected')),
   isOpen: () => Promise.reject(new Error('isOpen was not expected')),
