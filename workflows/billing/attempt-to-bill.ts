@@ -10,13 +10,7 @@ import {
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { FlowReading } from '../../src/contract/engine-port.js';
 import { FLOWS } from '../../src/contract/flows.js';
-import {
-  attemptReference,
-  BILLING_TASK_QUEUE,
-  FAILURE_TYPES,
-  MEMO_KEYS,
-  paymentWorkflowId,
-} from '../../src/contract/names.js';
+import { BILLING_TASK_QUEUE, FAILURE_TYPES, MEMO_KEYS, paymentWorkflowId } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { Outcome } from '../../src/contract/messages.js';
 import { pollDelay } from '../../src/domain/schedules.js';
@@ -57,11 +51,11 @@ export async function attemptToBill(flow: Billing, open: OpenPeriod): Promise<At
 async function follow(flow: Billing, open: OpenPeriod, input: ReturnType<typeof chargeOf>): Promise<Attempted> {
   const { type, fingerprint } = FLOWS.charge;
   const workflowId = FLOWS.charge.workflowId(input);
-  const number = await followedAgain(flow, open);
+  const number = open.unsure === undefined ? undefined : await followedAgain(flow, open);
   if (number !== undefined) {
     // Instead of the payment that was about to be made.
     open.attempts -= 1;
-    return { ...(await join(paymentWorkflowId(attemptReference(flow.input.reference, open.period, number)))), number };
+    return { ...(await join(paymentWorkflowId(referenceOf(flow, open, number)))), number };
   }
   try {
     const child = await startChild(type, {

@@ -5,8 +5,20 @@ import { isOfPlan, planOf, startOf } from '../../src/domain/billing-calendar.js'
 import { KEPT_BILLS } from './carried-state.js';
 import { type Billing, type OpenPeriod, scheduleOf } from './state.js';
 
-export function referenceOf(flow: Billing, { period, attempts }: OpenPeriod): string {
-  return attemptReference(flow.input.reference, period, attempts);
+/** Of the last payment, or of the given one. */
+export function referenceOf(
+  { input }: Pick<Billing, 'input'>,
+  { period, attempts }: Pick<OpenPeriod, 'period' | 'attempts'>,
+  number = attempts,
+): string {
+  return attemptReference(input.reference, period, number);
+}
+
+/** The payment in doubt: a try beside it that a brake has stopped is not. */
+export function doubtfulOf(flow: Billing, open: OpenPeriod): string {
+  if (open.doubtful !== undefined) return referenceOf(flow, open, open.doubtful);
+  const risked = open.last?.brakedBy === undefined ? undefined : open.confirmedRisks?.at(-1)?.payment;
+  return risked ?? referenceOf(flow, open);
 }
 
 /** The days of periods, if their plan is known: {@link keepDays} keeps what follows from one that is dropped. */

@@ -1,11 +1,11 @@
 import { patched } from '@temporalio/workflow';
 import type { AttemptResult, DunningStep } from '../../src/contract/billing-activities.js';
-import { attemptReference, PATCHES } from '../../src/contract/names.js';
+import { PATCHES } from '../../src/contract/names.js';
 import type { FinalStepOutcome, NotExecuted } from '../../src/contract/outcome.js';
 import { cardLimit, declinedTriesAt, SCHEME_CAPS } from '../../src/domain/card-tries.js';
 import { dunningPolicyOf, afterCardChange, attemptRefusal, heldFor } from '../../src/domain/dunning.js';
 import { untilDue } from '../../src/domain/early-bill.js';
-import { referenceOf, unknownDays } from './bills.js';
+import { doubtfulOf, unknownDays } from './bills.js';
 import { classified, isOverdue } from './calendar.js';
 import { type Attempted, type Billing, isAfterCancel, type OpenPeriod } from './state.js';
 import { tellOf } from './tell.js';
@@ -71,13 +71,6 @@ export function keepUntilDue(flow: Billing, open: OpenPeriod): boolean {
   const policy = dunningPolicyOf(flow.input.dunning, flow.plan.interval);
   Object.assign(open, untilDue({ state, step }, { dueAt, endsAt, policy }));
   return true;
-}
-
-/** The payment in doubt: a try beside it that a brake has stopped is not. */
-export function doubtfulOf(flow: Billing, open: OpenPeriod): string {
-  if (open.doubtful !== undefined) return attemptReference(flow.input.reference, open.period, open.doubtful);
-  const risked = open.last?.brakedBy === undefined ? undefined : open.confirmedRisks?.at(-1)?.payment;
-  return risked ?? referenceOf(flow, open);
 }
 
 /** Somebody knows, or takes the risk. The time until then uses up no retry; a pause beside it is counted up to now. */

@@ -45,7 +45,7 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
         open.step = { do: 'giveUp', effect: 'continue' };
         return undefined;
       }
-      if (await looksForDisputes(flow)) return undefined;
+      if (flow.afterReset === true && (await looksForDisputes(flow))) return undefined;
       keepToLimit(flow, open);
       // A payment that was started before a reset is followed: a limit puts off only what nobody has sent.
       if (open.step.do !== 'attempt' && flow.afterReset === true && (await isStarted(flow)))
@@ -84,7 +84,8 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
       return undefined;
     case 'giveUp':
       // After a reset the next payment, or one before, may be under way or have taken the money: it goes first.
-      if ((await isStarted(flow)) || (await followedAgain(flow, open)) !== undefined) await attempt(flow, open);
+      if ((await isStarted(flow)) || (open.unsure !== undefined && (await followedAgain(flow, open)) !== undefined))
+        await attempt(flow, open);
       // What came meanwhile, another card or a person's word, goes first as well.
       else if (flow.queue.length === 0 && !flow.isCancelled() && !keepUntilDue(flow, open))
         return giveUp(flow, open, step.effect);

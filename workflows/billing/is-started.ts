@@ -1,8 +1,9 @@
 import { patched } from '@temporalio/workflow';
-import { attemptReference, PATCHES, paymentWorkflowId } from '../../src/contract/names.js';
+import { PATCHES, paymentWorkflowId } from '../../src/contract/names.js';
 import { startOf } from '../../src/domain/billing-calendar.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { billing } from '../policies.js';
+import { referenceOf } from './bills.js';
 import type { Billing, OpenPeriod } from './state.js';
 
 /**
@@ -38,15 +39,12 @@ export async function isStarted(flow: Billing): Promise<boolean> {
 
 /**
  * Number of a payment that was not seen to fail and is followed again: a reset goes on with it, or has found that it took the
- * money after all. Undefined if there is none.
+ * money after all. Undefined if there is none. Called only where some are unsure: an await alone would order a replay otherwise.
  */
-export async function followedAgain(
-  { input }: Billing,
-  { period, unsure = [] }: OpenPeriod,
-): Promise<number | undefined> {
-  if (unsure.length === 0 || !patched(PATCHES.looksBack)) return undefined;
-  for (const number of unsure) {
-    const workflowId = paymentWorkflowId(attemptReference(input.reference, period, number));
+export async function followedAgain(flow: Billing, open: OpenPeriod): Promise<number | undefined> {
+  if (!patched(PATCHES.looksBack)) return undefined;
+  for (const number of open.unsure ?? []) {
+    const workflowId = paymentWorkflowId(referenceOf(flow, open, number));
     const reading = decodedOrRetry(await billing.readAttempt(workflowId));
     if (reading.state === 'open' || (reading.state === 'ended' && reading.outcome.status === 'succeeded'))
       return number;
@@ -55,10 +53,7 @@ export async function followedAgain(
 }
 
 /** Whether the payment after the given ones was already started for a period. */
-async function isTried(
-  { input }: Billing,
-  { period, attempts }: Pick<OpenPeriod, 'period' | 'attempts'>,
-): Promise<boolean> {
-  const reference = attemptReference(input.reference, period, attempts + 1);
+async function isTried(flow: Billing, open: Pick<OpenPeriod, 'period' | 'attempts'>): Promise<boolean> {
+  const reference = referenceOf(flow, open, open.attempts + 1);
   return decodedOrRetry(await billing.readAttempt(paymentWorkflowId(reference))).state !== 'absent';
 }

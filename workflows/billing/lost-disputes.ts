@@ -11,14 +11,14 @@ import type { Billing } from './state.js';
 const LOOKED_AT = 12;
 
 /**
- * A reset that leaves signals out forgets what disputes have done. Before a payment leaves that no run before the reset has
- * started, the service is asked about the bills that were paid last. True if it was asked: what that shows goes first.
+ * After a reset: one that leaves signals out forgets what disputes have done. Before a payment leaves that no run before the
+ * reset has started, the service is asked about the bills that were paid last. True if it was asked: what that shows goes first.
  */
 export async function looksForDisputes(flow: Billing): Promise<boolean> {
   // What the run before this reset has read may be older than what the reset has left out.
   const isDone = flow.looked === true || (flow.disputesRead === true && !isMadeByReset());
   const acts = flow.input.onDispute !== 'continue';
-  if (flow.afterReset !== true || isDone || !acts || flow.billed.length === 0) return false;
+  if (isDone || !acts || flow.billed.length === 0) return false;
   if (!patched(PATCHES.looksForDisputes) || (await isStarted(flow))) return false;
   const bills = flow.billed.slice(-LOOKED_AT);
   const seen = await Promise.all(bills.map(({ paymentId }) => isDisputed(flow, paymentId)));

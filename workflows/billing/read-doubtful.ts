@@ -7,7 +7,7 @@ import type { TransactionRecord } from '../../src/contract/records.js';
 import { isFinal } from '../../src/domain/settling.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { lookAtAttempt, read } from '../policies.js';
-import { doubtfulOf } from './classify-attempt.js';
+import { doubtfulOf } from './bills.js';
 import type { Billing, OpenPeriod, Refusal } from './state.js';
 
 type DeclinedFor = Pick<Declined, 'category' | 'subCategory'>;

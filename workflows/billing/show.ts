@@ -13,6 +13,7 @@ import type {
 import { dunningPolicyOf } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
 import { attributesOf, change, publish } from '../kit/visibility.js';
+import { doubtfulOf, referenceOf } from './bills.js';
 import { amountOf, type Billing, type OpenPeriod, notAfterCancel } from './state.js';
 
 interface Shown {
@@ -210,14 +211,14 @@ export function explainSubscription(flow: Billing): string {
 }
 
 function sentence(flow: Billing): string {
-  const { ended, failure, input, open, paused, upcoming } = flow;
+  const { ended, failure, open, paused, upcoming } = flow;
   if (ended !== undefined) return `${ended.status}: ${ended.reason}`;
   if (failure !== undefined) return `refused, nothing was billed: ${failure.message}`;
   if (paused !== undefined) {
     const until = paused.until === undefined ? '' : ` until ${at(flow, paused.until)}`;
     const underWay =
       paused.until !== undefined && flow.attempting && open !== undefined
-        ? ` and its payment ${input.reference}.${open.period}.${open.attempts}, under way, has ended`
+        ? ` and its payment ${referenceOf(flow, open)}, under way, has ended`
         : '';
     return `paused since ${at(flow, paused.since)}${until}${underWay}; \`resume\` lets it go on`;
   }
@@ -240,14 +241,14 @@ function sentence(flow: Billing): string {
 }
 
 function openSentence(flow: Billing, open: OpenPeriod): string {
-  const { period, state, step, attempts, amount, amountAwaited } = open;
+  const { period, state, step, amount, amountAwaited } = open;
   if (amountAwaited !== undefined)
     return `period ${period} has been due since ${at(flow, amountAwaited)} and has no amount; \`setAmount\` supplies it`;
   const money = showMoney(amount, flow.input.currency);
   const since = state.firstDeclinedAt === undefined ? undefined : `past due since ${at(flow, state.firstDeclinedAt)}`;
   const bill = `period ${period}, ${money}`;
   if (flow.attempting) {
-    return `${bill}: payment ${flow.input.reference}.${period}.${attempts} is under way with ${card(flow)}`;
+    return `${bill}: payment ${referenceOf(flow, open)} is under way with ${card(flow)}`;
   }
   const { maxAttempts } = dunningPolicyOf(flow.input.dunning, flow.plan.interval);
   switch (step.do) {
@@ -262,7 +263,7 @@ function openSentence(flow: Billing, open: OpenPeriod): string {
       return `${bill}: ${since ?? 'not paid'}; ${whom} is needed until ${at(flow, notAfterCancel(flow, open, step.giveUpAt))}, ${card(flow)} is not tried again`;
     }
     case 'block':
-      return `${bill}: nobody knows whether payment ${flow.input.reference}.${period}.${attempts} has moved money; nothing is tried before that is known`;
+      return `${bill}: nobody knows whether payment ${doubtfulOf(flow, open)} has moved money; nothing is tried before that is known`;
     default:
       return bill;
   }

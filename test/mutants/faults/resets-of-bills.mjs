@@ -122,7 +122,7 @@ export const RESET_BILL_FAULTS = [
     rule: 'billing commands',
     promise: 'A reset that leaves signals out bills nothing more for a subscription of which a payment is disputed.',
     file: 'workflows/billing/collect-bill.ts',
-    from: '      if (await looksForDisputes(flow)) return undefined;\n',
+    from: '      if (flow.afterReset === true && (await looksForDisputes(flow))) return undefined;\n',
     to: '',
     tests: ['test/simulation/rules/disputes-after-resets.test.ts'],
   },
