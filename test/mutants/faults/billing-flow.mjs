@@ -214,7 +214,7 @@ export const BILLING_FLOW_FAULTS = [
     file: 'workflows/billing/collect-bill.ts',
     from: 'if ((await isStarted(flow)) ||',
     to: 'if (flow.next < 0 ||',
-    tests: ['test/simulation/rules/billing-resets.test.ts'],
+    tests: ['test/simulation/rules/restored-flows.test.ts'],
   },
   {
     name: 'doubt-uses-up-the-retries',
