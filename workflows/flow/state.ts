@@ -261,8 +261,8 @@ export interface FlowState extends Run, Continuing, Guarded {
   beingVoided: { kind: StepKind; transactionId: string | undefined } | undefined;
   /** Why an operator has to look although the flow has ended. */
   lasting: string | undefined;
-  /** The main loop is executing a command, or what the deadline requires. */
-  busy: boolean;
+  /** The main loop is executing a command, or what the deadline requires; `looks`: it reads, and what comes meanwhile waits. */
+  busy: boolean | 'looks';
   /** Why a command can't be taken now; `undefined` takes it. */
   refuses: (flow: FlowState, name: RefusableName, request: RefusableRequest) => Refusal | undefined;
   /** Looks into a chargeback that was seen, whatever is under way. */

@@ -19,6 +19,8 @@ function refuses(flow: FlowState, hold: Hold, name: RefusableName, request: Refu
       return why === undefined ? undefined : { refusal: why };
     }
     if (flow.queue.length > 0) return { refusal: 'the flow is about to do another command' };
+    // A command that comes while the hold is read, after the last one was answered, waits and then looks for itself.
+    if (flow.busy === 'looks' && hold.mustVoid === undefined) return forbids(flow, hold, name, request);
     if (flow.busy) return { refusal: `the flow is at work on the money that it holds; it is ${flow.status}` };
     if (flow.status !== 'authorized') {
       return { refusal: `it is taken while the flow is authorized; it is ${flow.status}` };

@@ -94,7 +94,7 @@ export async function lookFirst(
  * read or believed yet. Foreign captures and voids exist, and a provider releases a hold by itself.
  */
 export async function inspectHold(flow: FlowState, hold: Hold): Promise<HoldOutcome | undefined> {
-  const look = await lookAtHold(flow, hold);
+  const look = await lookUnhurried(flow, hold);
   if (typeof look === 'string') return undefined;
   // No hold follows one that was captured.
   if (hold.mustVoid !== 'reauthorize' || look.status === 'captured') return believed(flow, hold, look);
@@ -133,7 +133,7 @@ export function believed(flow: FlowState, hold: Hold, ended: HoldOutcome): HoldO
 export async function lookIfLate(flow: FlowState, hold: Hold): Promise<HoldOutcome | undefined> {
   // A hold that is being released is read before each void.
   if (!hold.isLate || hold.mustVoid !== undefined || flow.queue.length > 0) return undefined;
-  const look = await lookAtHold(flow, hold);
+  const look = await lookUnhurried(flow, hold);
   if (look === 'notOffered') hold.refusedLooks = noteRefusedRead(hold.refusedLooks, Date.now(), false);
   hold.isLate = look === 'unclear' || look === 'pending' || (look === 'notOffered' && !isNotOffered(hold.refusedLooks));
   return typeof look === 'string' ? undefined : believed(flow, hold, look);
@@ -174,6 +174,14 @@ function isLaterVoid({ workflowId }: FlowState, { sequences }: Hold, records: re
   if (later.length === 0) return false;
   sequences.void = Math.min(...later) - 1;
   return true;
+}
+
+/** A look that no command waits for: one that comes meanwhile is accepted. */
+async function lookUnhurried(flow: FlowState, hold: Hold): Promise<OneLook> {
+  flow.busy = 'looks';
+  const look = await lookAtHold(flow, hold);
+  flow.busy = true;
+  return look;
 }
 
 async function lookAtHold(flow: FlowState, hold: Hold): Promise<OneLook> {

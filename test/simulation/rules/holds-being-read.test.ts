@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { beginHeld } from '../../support/virtual-flows.js';
-import { answers, failsWith, HOUR, MINUTE, sharedTime } from './context.js';
+import { beginHeld, beginHold } from '../../support/virtual-flows.js';
+import { answers, declined, failsWith, HOUR, MINUTE, sharedTime } from './context.js';
 
 const time = sharedTime();
 
@@ -60,4 +60,26 @@ describe('a command that came during a read looks for itself', () => {
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'elsewhere' });
     expect(time.requests.operations(paymentId, 'captures')).toEqual([]);
   });
+});
+
+test('a capture that follows a declined one is not refused because the hold is read between them', async () => {
+  const pending = { action: 'result', status: 'Pending', path: '*/authorizations' } as const;
+  const hold = await beginHold(time, {}, { faults: [pending, declined('*/captures')] });
+  await time.passUntil(hold.startedAt + 2 * MINUTE);
+  await time.sandbox.complete((await hold.status()).transactionId ?? '', { status: 'Succeed' });
+  const reads = time.fail('getPayment');
+  await time.passUntil(hold.startedAt + 8 * MINUTE);
+  reads();
+  const sent = time.hold('createCapture');
+  const first = await hold.command('capture', { commandId: 'first' });
+  await sent.reached;
+  const read = time.hold('getPayment');
+  sent.release();
+  expect(await first.answer).toMatchObject({ status: 'declined' });
+  await read.reached;
+  for (const { id } of await time.sandbox.faults()) await time.sandbox.removeFault(id);
+  const second = await hold.command('capture', { commandId: 'second' });
+  read.release();
+  expect(await second.answer).toMatchObject({ status: 'succeeded' });
+  expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
 });
