@@ -7,6 +7,7 @@ import type { TransactionTable } from './transactions.js';
 export const TRANSACTIONS: TransactionTable<TransactionOperations> = {
   Authorization: {
     plural: 'Authorizations',
+    begins: true,
     stoppedAs: () => 'payments',
     tellsOfRestore: true,
     post: (provider, call, options) => {
@@ -23,6 +24,7 @@ export const TRANSACTIONS: TransactionTable<TransactionOperations> = {
   },
   Charge: {
     plural: 'Charges',
+    begins: true,
     stoppedAs: () => 'payments',
     getIsNamed: true,
     post: (provider, call, options) =>
@@ -65,6 +67,7 @@ export const TRANSACTIONS: TransactionTable<TransactionOperations> = {
   },
   Credit: {
     plural: 'Credits',
+    begins: true,
     stoppedAs: () => 'payments',
     post: (provider, call, options) => provider.createCredit(call.paymentId, cardRequest(call, call.credit), options),
     get: (provider, ...where) => provider.getCredit(...where),

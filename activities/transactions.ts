@@ -41,6 +41,8 @@ interface TransactionRow<Operation extends TransactionOperation = TransactionOpe
   tellsOfRestore?: true;
   /** Others may make it on the payment of a flow as well. */
   othersMakeIt?: true;
+  /** It takes, holds or sends money anew, instead of changing what a transaction before it has done. */
+  begins?: true;
   /** What a brake must stop to stop the call; undefined: none stops it. */
   stoppedAs?(call: Operation['call']): Stoppable | undefined;
   /** The amount that the call names, for a service that may ignore it. */
@@ -110,7 +112,7 @@ async function sendTransaction(
       const ours = onlyMatch(await listTransactions(deps, row, call), call, inWords(row.plural));
       if (ours === undefined && shown === 'Pending') throw captured(call, shown);
       if (ours === undefined && call.unlessCancelled === true) await refuseIfCancelled(deps, call);
-      if (ours === undefined) await refuseIfTold(deps, call);
+      if (ours === undefined && row.begins === true) await refuseIfTold(deps, call);
       return row.othersMakeIt === true && (await isOfOthers(deps, call, ours)) ? undefined : ours;
     },
   );
@@ -196,18 +198,23 @@ async function refuseIfCancelled(deps: ActivityDeps, { key, mayHaveLeft }: Creat
   );
 }
 
-/** A bill that was told as unpaid may have been paid by the next attempt: then this one would charge the period again. */
+/**
+ * Whoever was told that a flow has ended without money may have it paid by another one: the next attempt to bill, or a new
+ * reference. Then this one would charge again.
+ */
 async function refuseIfTold({ engine }: ActivityDeps, { originalRunId }: KeyedCall): Promise<void> {
   const { workflowId = '', runId = '' } = activityInfo().workflowExecution ?? {};
-  const subscription = subscriptionOfAttempt(referenceOfWorkflowId(workflowId) ?? '');
   // Only a reset leaves another run.
-  if (subscription === undefined || runId === originalRunId) return;
+  if (runId === originalRunId) return;
+  const subscription = subscriptionOfAttempt(referenceOfWorkflowId(workflowId) ?? '');
   const told = await engine.toldEnd(workflowId, runId, subscription);
   if (told === undefined) return;
   const details: FailureDetails = { mayHaveLeft: true, windowClosed: true };
+  const since = told.ofAttempt
+    ? `the subscription has gone on from the end of run ${told.runId}: what is left of the bill it tries by a payment of its own`
+    : `run ${told.runId} has told that it took nothing, so that the order may have been paid otherwise: pay it under a new reference`;
   throw ApplicationFailure.nonRetryable(
-    `Not sent: this run was made by a reset, and the subscription has gone on from the end of run ${told}: what is left of ` +
-      'the bill it tries by a payment of its own',
+    `Not sent: this run was made by a reset, and ${since}`,
     FAILURE_TYPES.outcomeUnknown,
     details,
   );

@@ -93,10 +93,15 @@ export interface EnginePort extends EventPort {
    */
   siblingThatSent(workflowId: string, ownRunId: string): Promise<string | undefined>;
   /**
-   * Run id of another run of this attempt to bill whose end the subscription was told; undefined if the subscription of that
-   * reference has not made it.
+   * Another run of this flow that has told its caller that it took nothing, or its end to the subscription whose attempt to
+   * bill it is.
+   * @param subscription the one whose attempt it is by its reference
    */
-  toldEnd(workflowId: string, ownRunId: string, subscription: string): Promise<string | undefined>;
+  toldEnd(
+    workflowId: string,
+    ownRunId: string,
+    subscription: string | undefined,
+  ): Promise<{ runId: string; ofAttempt: boolean } | undefined>;
   /**
    * Result of the latest completed run under this workflow id, before `ownRunId` if given.
    * @throws Error while only the visibility list, which lags, could answer

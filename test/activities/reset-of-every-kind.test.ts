@@ -19,6 +19,7 @@ beforeEach(() => {
   const engine = {
     sentBefore: async () => ({ firstSent: {}, commands: {}, cancelled: false, isKept: false }),
     madeByReset: () => Promise.resolve(true),
+    toldEnd: () => Promise.resolve(undefined),
     latestResult: () => Promise.resolve({ result: undefined, ofLatestRun: false }),
   };
   harness = new Harness({ baseUrl: service.sandbox.url, engine });

@@ -3,6 +3,9 @@ import type { PaymentRecord } from '../../src/contract/records.js';
 import { CHARGE_BODY, fakeService, json, PAYMENT_ID } from '../provider/support/fake-service.js';
 import { Harness, ORIGINAL_RUN_ID, paymentCall, type ReadyCharge, RUN_ID, Service } from './support.js';
 
+/** No run of the flow has ended. */
+const OPEN = { toldEnd: () => Promise.resolve(undefined) };
+
 let service: Service;
 let harness: Harness;
 beforeAll(async () => {
@@ -10,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 beforeEach(() => {
-  harness = new Harness({ baseUrl: service.sandbox.url });
+  harness = new Harness({ baseUrl: service.sandbox.url, engine: OPEN });
 });
 afterEach(async () => {
   await harness.close();
@@ -120,6 +123,7 @@ describe('a charge in a run made by a reset', () => {
     });
     const lagging = new Harness({
       baseUrl: service.sandbox.url,
+      engine: OPEN,
       unit: { appId: unit.app_id, privateKey: unit.private_key },
     });
     const { token } = await service.sandbox.control.tokenize({ cardNumber: '4111111111111111', publicKey: 'p' });
@@ -138,7 +142,7 @@ describe('a charge in a run made by a reset', () => {
 
   test('sends nothing when the window closed while it was reading', async () => {
     const charge = await chargeOfResetRun();
-    const late = new Harness({ baseUrl: service.sandbox.url, now: () => charge.call.postUntil });
+    const late = new Harness({ baseUrl: service.sandbox.url, engine: OPEN, now: () => charge.call.postUntil });
     const failed = await late.fail('createCharge', charge.call);
     expect(failed).toMatchObject({ type: 'OutcomeUnknown', details: { windowClosed: true, mayHaveLeft: true } });
     expect(late.posts()).toEqual([]);

@@ -1,0 +1,55 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { movements } from '../../support/payments.js';
+import { resetToEachTask, resetToFirstTask } from '../../support/resets.js';
+import { braking } from './braking.js';
+import { answers, beginFlow, DAY, HOUR, inputOf, sharedTime } from './context.js';
+import { engineOf } from './weekly.js';
+
+const time = sharedTime();
+const { brake, release } = braking(time);
+const pass = async (ms: number) => await time.passUntil((await time.now()) + ms);
+afterEach(async () => await time.sandbox.clearFaults());
+
+const UNAVAILABLE = { action: 'status', status: 503, times: 10_000 } as const;
+const KINDS = ['charge', 'authorizeAndCapture', 'credit'] as const;
+
+describe('a flow whose caller was told that it took nothing, so that the order may be paid under another reference', () => {
+  test.each(KINDS)('is sent by no reset where a brake had stopped it: %s', async (type) => {
+    await brake();
+    const flow = await beginFlow(time, type, await inputOf(time, type));
+    expect(await flow.outcome()).toMatchObject({ status: 'notExecuted' });
+    await release();
+    const look = async (): Promise<void> => {
+      await pass(2 * HOUR);
+      expect(await movements(time, flow.reference)).toEqual([]);
+    };
+    expect(await resetToEachTask(engineOf(time), flow.workflowId, look)).toBeGreaterThan(0);
+  });
+
+  test.each(KINDS)('is sent by no reset where it had been refused, and says why: %s', async (type) => {
+    const resource = { charge: 'charges', authorizeAndCapture: 'authorizations', credit: 'credits' }[type];
+    const flow = await beginFlow(time, type, await inputOf(time, type), [answers(400, 'POST', `*/${resource}`)]);
+    await expect(flow.outcome()).rejects.toMatchObject({ cause: { type: 'InvalidInput' } });
+    await time.sandbox.clearFaults();
+    await resetToFirstTask(time.client, flow.workflowId, []);
+    await pass(2 * HOUR);
+    expect(await flow.outcome()).toMatchObject({
+      status: 'notExecuted',
+      reason: expect.stringContaining('has told that it took nothing, so that the order may have been paid otherwise'),
+    });
+    expect(await movements(time, flow.reference)).toEqual([]);
+  });
+});
+
+describe('a flow whose end nobody was told', () => {
+  test.each(['is under way', 'was terminated by mistake'])('is sent by the run of a reset where it %s', async (how) => {
+    const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'), [UNAVAILABLE]);
+    await pass(HOUR);
+    if (how !== 'is under way') await time.client.workflow.getHandle(flow.workflowId).terminate(how);
+    await time.sandbox.clearFaults();
+    await resetToFirstTask(time.client, flow.workflowId, []);
+    await pass(DAY);
+    expect(await flow.outcome()).toMatchObject({ status: 'succeeded' });
+    expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD']);
+  });
+});
