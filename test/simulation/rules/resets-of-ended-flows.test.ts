@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { movements } from '../../support/payments.js';
 import { resetToEachTask, resetToFirstTask } from '../../support/resets.js';
+import { begin, reviewedInput, SPECS } from '../../support/virtual-flows.js';
 import { braking } from './braking.js';
-import { answers, beginFlow, DAY, HOUR, inputOf, sharedTime } from './context.js';
+import { answers, beginFlow, DAY, HOUR, inputOf, MINUTE, OPERATOR, sharedTime } from './context.js';
 import { engineOf } from './weekly.js';
 
 const time = sharedTime();
@@ -11,6 +13,8 @@ const pass = async (ms: number) => await time.passUntil((await time.now()) + ms)
 afterEach(async () => await time.sandbox.clearFaults());
 
 const UNAVAILABLE = { action: 'status', status: 503, times: 10_000 } as const;
+/** `ResetReapplyExcludeType` */
+const UPDATE = 2;
 const KINDS = ['charge', 'authorizeAndCapture', 'credit'] as const;
 
 describe('a flow whose caller was told that it took nothing, so that the order may be paid under another reference', () => {
@@ -37,6 +41,62 @@ describe('a flow whose caller was told that it took nothing, so that the order m
       status: 'notExecuted',
       reason: expect.stringContaining('has told that it took nothing, so that the order may have been paid otherwise'),
     });
+    expect(await movements(time, flow.reference)).toEqual([]);
+  });
+});
+
+describe('a charge whose caller was told', () => {
+  const reset = async ({ workflowId }: { workflowId: string }): Promise<void> => {
+    await time.sandbox.clearFaults();
+    await resetToFirstTask(time.client, workflowId, []);
+    await pass(2 * HOUR);
+  };
+
+  test('that it was cancelled before anything was sent is sent by no reset', async () => {
+    const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'), [answers(503, 'POST', '/payments')]);
+    await pass(MINUTE);
+    await flow.cancel();
+    await time.sandbox.clearFaults();
+    await pass(HOUR);
+    await expect(flow.outcome()).rejects.toThrow('cancelled');
+    await reset(flow);
+    expect(await movements(time, flow.reference)).toEqual([]);
+  });
+
+  test('that its risk was declined is sent by no reset, whatever is decided there', async () => {
+    const risk = { when: 'before', reviewTimeLimit: '1 hour', onReviewTimeout: 'decline' };
+    const flow = await begin(time, SPECS.charge(await reviewedInput(time, { risk })));
+    expect(await flow.outcome()).toMatchObject({ status: 'declined' });
+    await resetToFirstTask(time.client, flow.workflowId, []);
+    await pass(MINUTE);
+    await flow.ask('decideReview', { ...OPERATOR, decision: 'approve' });
+    await pass(2 * HOUR);
+    expect(await movements(time, flow.reference)).toEqual([]);
+  });
+
+  test('by the run of another reset that its risk was declined is sent by none', async () => {
+    const flow = await begin(time, SPECS.charge(await reviewedInput(time, { risk: { when: 'before' } })));
+    await pass(MINUTE);
+    const { runId } = await time.client.workflow.getHandle(flow.workflowId).describe();
+    await reset(flow);
+    await flow.ask('decideReview', { ...OPERATOR, decision: 'decline' });
+    expect(await flow.outcome()).toMatchObject({ status: 'declined' });
+    await resetToFirstTask(time.client, flow.workflowId, [UPDATE], runId);
+    await pass(MINUTE);
+    await flow.ask('decideReview', { ...OPERATOR, decision: 'approve', commandId: 'since' });
+    await pass(2 * HOUR);
+    expect(await movements(time, flow.reference)).toEqual([]);
+  });
+
+  test('what a person has said, without the key having left, is sent by no reset', async () => {
+    const refused = { ...answers(400, 'POST', '*/charges'), times: 100 };
+    const lost = { ...answers(503, 'POST', '*/charges'), times: 1 };
+    const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'), [lost, refused]);
+    await pass(5 * MINUTE);
+    const found = { ...OPERATOR, status: 'succeeded', transactionId: randomUUID() } as const;
+    await time.holdfast.settleManually(flow.reference, found);
+    expect(await flow.outcome()).toMatchObject({ status: 'succeeded' });
+    await reset(flow);
     expect(await movements(time, flow.reference)).toEqual([]);
   });
 });
