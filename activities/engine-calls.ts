@@ -23,16 +23,16 @@ import { type ActivityDeps, bytesOf, MOST_BYTES_TOGETHER, providerFor, readOptio
 
 /**
  * Returns the run id of another run under this flow's workflow id (money rule 1).
- * @throws ApplicationFailure `InvalidInput` for an unencrypted start where those are refused, except in a reset run:
- *   the run before it may have moved money, so "nothing was sent" would be false
+ * @throws ApplicationFailure `InvalidInput` for an unencrypted start where those are refused, unless there is another
+ *   run, or a reset has made this one: the run before may have moved money, so "nothing was sent" would be false
  */
 export async function findEarlierRun(deps: ActivityDeps, start?: { inClear: boolean }): Promise<string | undefined> {
-  if (start?.inClear === true && deps.refusesClear === true && !(await isReset(deps))) {
-    throw ApplicationFailure.nonRetryable(`Nothing was sent: the input ${IN_CLEAR}`, FAILURE_TYPES.invalidInput);
-  }
   const { workflowExecution } = activityInfo();
-  if (workflowExecution === undefined) return undefined;
-  return await deps.engine.earlierRun(workflowExecution.workflowId, workflowExecution.runId);
+  const { workflowId = '', runId = '' } = workflowExecution ?? {};
+  const earlier = workflowExecution && (await deps.engine.earlierRun(workflowId, runId));
+  if (earlier === undefined && start?.inClear === true && deps.refusesClear === true && !(await isReset(deps)))
+    throw ApplicationFailure.nonRetryable(`Nothing was sent: the input ${IN_CLEAR}`, FAILURE_TYPES.invalidInput);
+  return earlier;
 }
 
 async function isReset({ engine }: ActivityDeps): Promise<boolean> {

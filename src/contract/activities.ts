@@ -85,8 +85,8 @@ export type KeyedActivity = {
 /** Engine look-ups about the calling flow, or about the flow that created its payment. */
 export interface EngineLookUps {
   /**
-   * Run id of an earlier run under this flow's workflow id, if one ever existed (money rule 1). Fails with
-   * `InvalidInput` if the flow's start input is not encrypted and the workers refuse unencrypted input.
+   * Run id of an earlier run under this flow's workflow id, if one ever existed (money rule 1). Where none did, fails
+   * with `InvalidInput` if the flow's start input is not encrypted and the workers refuse unencrypted input.
    */
   findEarlierRun(start?: { inClear: boolean }): Promise<string | undefined>;
   /** The payment that an earlier run (before a reset) created under `key`; without `key`, its first payment. */

@@ -23,7 +23,7 @@ import {
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { handOverAsTold } from '../kit/hand-over.js';
 import { noteWanted } from '../kit/outbox.js';
-import { earlierRun, secondRunFailure } from '../kit/earlier-run.js';
+import { refuseUsedReference } from '../kit/earlier-run.js';
 import { decidesAfterReset, inResetRun, invalidInput } from '../kit/start-guard.js';
 import { billing } from '../policies.js';
 import { newSubscription } from './handlers.js';
@@ -86,8 +86,7 @@ async function check(flow: Billing, raw: unknown, before: Unopened | undefined):
   // If `before` is set, an earlier run of this subscription has already looked.
   if (before === undefined && (workflowInfo().memo?.[MEMO_KEYS.startedBy] === undefined || !isSealed(raw))) {
     upsertMemo({ [MEMO_KEYS.fingerprint]: flow.fingerprint });
-    const earlier = await earlierRun(!isSealed(raw));
-    if (earlier !== undefined) throw secondRunFailure(flow.input.reference, earlier);
+    await refuseUsedReference(flow.input.reference, flow.outbox, !isSealed(raw));
   }
   const opened = await lookUp(flow, raw, before ?? notOpened(flow, workflowInfo().startTime.getTime()));
   noteWanted(flow, opened);

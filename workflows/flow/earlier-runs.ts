@@ -4,7 +4,7 @@ import type { SiblingThatSent } from '../../src/contract/activities.js';
 import type { FinalOutcome } from '../../src/contract/messages.js';
 import { engineLookup } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
-import { earlierRun, secondRunFailure } from '../kit/earlier-run.js';
+import { refuseUsedReference } from '../kit/earlier-run.js';
 import { decidesAfterReset } from '../kit/start-guard.js';
 import { publish } from '../kit/visibility.js';
 import { enter } from './explain.js';
@@ -22,8 +22,7 @@ export async function refuseSecondRun(flow: FlowState): Promise<void> {
   if (flow.runs > 1) return;
   // A start in clear text can also forge that our client has started it.
   if (flow.startedByClient && !flow.startedInClear) return;
-  const earlier = await earlierRun(flow.startedInClear);
-  if (earlier !== undefined) throw secondRunFailure(flow.reference, earlier);
+  await refuseUsedReference(flow.reference, flow.outbox, flow.startedInClear);
 }
 
 /**

@@ -2,9 +2,23 @@ import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import { BEFORE_NEW_REFERENCE, FAILURE_TYPES } from '../../src/contract/names.js';
 import { engineLookup } from '../policies.js';
 import { decodedOrRetry } from './decoded-or-retry.js';
+import type { Outbox } from './outbox.js';
 
-export function secondRunFailure(reference: string, earlier: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(
+/**
+ * Refuses a later run under a used reference. What the workers refuse because it came in clear may have been started by
+ * anybody who can write to Temporal: no merchant is told of it, since that would be signed.
+ * @throws ApplicationFailure `ReferenceConflict`, `InvalidInput`
+ */
+export async function refuseUsedReference(reference: string, outbox: Outbox, inClear: boolean): Promise<void> {
+  let earlier: string | undefined;
+  try {
+    earlier = await earlierRun(inClear);
+  } catch (refusal) {
+    if (inClear) outbox.wanted = false;
+    throw refusal;
+  }
+  if (earlier === undefined) return;
+  throw ApplicationFailure.nonRetryable(
     `Reference "${reference}" has already been used by run ${earlier}: ${BEFORE_NEW_REFERENCE}`,
     FAILURE_TYPES.referenceConflict,
   );

@@ -99,4 +99,22 @@ export const NOTIFICATION_FAULTS = [
     to: 'return { v: CARRIED_VERSION, kept: kept.slice(-MOST_KEPT) };',
     tests: ['test/simulation/rules/hand-over.test.ts'],
   },
+  {
+    name: 'start-in-clear-refused-before-the-earlier-run-is-found',
+    rule: 'notifications',
+    promise: 'A second start in clear of a payment that was made is refused as a second one, of which nothing is told.',
+    file: 'activities/engine-calls.ts',
+    from: 'if (earlier === undefined && start?.inClear',
+    to: 'if (start?.inClear',
+    tests: ['test/simulation/rules/sealed-events.test.ts'],
+  },
+  {
+    name: 'refused-start-in-clear-is-told',
+    rule: 'notifications',
+    promise: 'Of a start in clear that workers refuse no merchant is told, since anybody may have made it.',
+    file: 'workflows/kit/earlier-run.ts',
+    from: '    if (inClear) outbox.wanted = false;\n',
+    to: '',
+    tests: ['test/simulation/rules/sealed-events.test.ts'],
+  },
 ];

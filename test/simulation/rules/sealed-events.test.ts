@@ -8,14 +8,17 @@ import {
   parkedEventWorkflowId,
   PAYMENTS_TASK_QUEUE,
   SIGNAL_NAMES,
+  subscriptionWorkflowId,
   WORKFLOW_TYPES,
 } from '../../../src/contract/names.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
+import { monthly } from '../../support/subscriptions.js';
 import { beginHeld, ledgerRows } from '../../support/virtual-flows.js';
-import { beginFlow, failsWith, HOUR, inputOf, sharedTime, specOf } from './context.js';
+import { beginFlow, failsWith, HOUR, inputOf, MINUTE, sharedTime, specOf } from './context.js';
+import { listenToAll, MERCHANT, takenOf } from './told.js';
 
-const time = sharedTime();
+const time = sharedTime({ billing: true });
 
 /** Whoever can write to Temporal and has none of our keys. */
 const stranger = (): Client =>
@@ -110,8 +113,13 @@ describe('a worker that refuses what comes in clear', () => {
     for (const worker of simulation.workers) worker.kill();
     simulation.startWorker(REFUSES);
   }
-  async function startInClear(type: 'charge' | 'credit', memo?: Record<string, unknown>) {
-    const input = await inputOf(time, type);
+  const OWN = { notify: { url: `${MERCHANT}/own` } };
+  async function startInClear(
+    type: 'charge' | 'credit',
+    memo?: Record<string, unknown>,
+    more: Parameters<typeof inputOf>[2] = {},
+  ) {
+    const input = await inputOf(time, type, more);
     const { workflowId } = specOf(type, input);
     await stranger().workflow.start(type, {
       taskQueue: PAYMENTS_TASK_QUEUE,
@@ -132,6 +140,40 @@ describe('a worker that refuses what comes in clear', () => {
       failsWith('InvalidInput', 'HOLDFAST_PLAIN_PAYLOADS'),
     );
     expect(time.requests.posts(reference)).toEqual([]);
+  });
+
+  test('signs nothing of a payment that was made, nor of one that was not, when somebody starts it so', async () => {
+    await refusing();
+    const told = listenToAll(time);
+    const charge = await beginFlow(time, 'charge', await inputOf(time, 'charge', OWN));
+    await charge.outcome();
+    const again = await startInClear('charge', {}, { ...OWN, reference: charge.reference });
+    await expect(time.client.workflow.getHandle(again.workflowId).result()).rejects.toMatchObject(
+      failsWith('ReferenceConflict', 'has already been used by run'),
+    );
+    const other = await startInClear('charge', {}, OWN);
+    await expect(time.client.workflow.getHandle(other.workflowId).result()).rejects.toMatchObject(
+      failsWith('InvalidInput', 'HOLDFAST_PLAIN_PAYLOADS'),
+    );
+    await time.passUntil((await time.now()) + MINUTE);
+    expect(told.map(({ notification }) => notification.type)).toEqual(['payment.succeeded']);
+    expect(takenOf(told, charge.workflowId)).toEqual(['payment.succeeded']);
+  });
+
+  test('signs nothing of a subscription either', async () => {
+    await refusing();
+    const told = listenToAll(time);
+    const input = await monthly(time, OWN);
+    const { workflowId } = await stranger().workflow.start(WORKFLOW_TYPES.subscription, {
+      taskQueue: PAYMENTS_TASK_QUEUE,
+      workflowId: subscriptionWorkflowId(input.reference),
+      args: [input],
+    });
+    await expect(time.client.workflow.getHandle(workflowId).result()).rejects.toMatchObject(
+      failsWith('InvalidInput', 'HOLDFAST_PLAIN_PAYLOADS'),
+    );
+    await time.passUntil((await time.now()) + MINUTE);
+    expect(told).toEqual([]);
   });
 
   test('leaves a run to its end that a reset has made of one which moved money', async () => {
