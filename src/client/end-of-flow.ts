@@ -7,6 +7,7 @@ import { isSealed, isUndecodable } from '../contract/payload-marks.js';
 import { decodePayload } from '../security/data-converter.js';
 import { contextOf } from './ended-flow.js';
 import { isOpen } from './is-open.js';
+import { speakingRun } from './speaking-run.js';
 
 const NOT_FOUND = 5;
 /** `HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT` */
@@ -159,10 +160,11 @@ async function resultOf(client: Client, workflowId: string, closed: Event | unde
   return isUndecodable(result) || !isSealed(result) ? undefined : result;
 }
 
-/** For a flow without such a result: what its search attributes show. */
+/** For a flow whose latest run has no such result: what the run that speaks for it shows. */
 async function described(client: Client, workflowId: string): Promise<EndedFlow | undefined> {
-  const description = await client.workflow.getHandle(workflowId).describe();
-  if (isOpen(description.status)) return undefined;
+  const latest = await client.workflow.getHandle(workflowId).describe();
+  if (isOpen(latest.status)) return undefined;
+  const description = await speakingRun(client, latest);
   const attribute = (name: string) =>
     description.typedSearchAttributes.get(defineSearchAttributeKey(name, SearchAttributeType.KEYWORD));
   const status = attribute('PaymentStatus');

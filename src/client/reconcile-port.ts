@@ -30,6 +30,7 @@ import { paymentOfHistory, requireDecoded, UndecodableError } from './ended-flow
 import { actionsSoFar, openRunOf } from './open-run.js';
 import { currencyOf, tellOfDispute } from './start-actions.js';
 import { keyword } from './start-options.js';
+import { speakingRun } from './speaking-run.js';
 import { isOpen, OPEN } from './is-open.js';
 
 const PAGE = 1_000;
@@ -136,8 +137,8 @@ async function* read(client: Client, ids: ReadonlySet<string>): AsyncGenerator<F
 }
 
 async function flowById(client: Client, workflowId: string): Promise<FlowFacts | undefined> {
-  const run = await described(client, workflowId, undefined);
-  return run === undefined ? undefined : await factsOf(client, run);
+  const latest = await described(client, workflowId, undefined);
+  return latest === undefined ? undefined : await factsOf(client, await speakingRun(client, latest));
 }
 
 async function factsOf(client: Client, run: WorkflowExecutionDescription): Promise<FlowFacts> {

@@ -7,6 +7,7 @@ import type { PaymentActionsInput } from '../contract/payment-actions.js';
 import { NO_RUN } from './earlier-runs.js';
 import { keyword, startAttributes, startMemo } from './start-options.js';
 import { isOpen } from './is-open.js';
+import { speakingRun } from './speaking-run.js';
 
 /** The latest run under a workflow id. Call it within a deadline. */
 export async function latestRunOf(
@@ -54,7 +55,8 @@ export function actionsStart(input: PaymentActionsInput, latestRun = NO_RUN) {
 export async function currencyOf(client: Client, workflowIds: readonly string[]): Promise<string | undefined> {
   for (const workflowId of workflowIds) {
     try {
-      const { typedSearchAttributes } = await client.workflow.getHandle(workflowId).describe();
+      const latest = await client.workflow.getHandle(workflowId).describe();
+      const { typedSearchAttributes } = await speakingRun(client, latest);
       const currency = typedSearchAttributes.get(keyword('Currency'));
       if (currency !== undefined) return currency;
     } catch (error) {

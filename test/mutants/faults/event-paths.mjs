@@ -73,4 +73,13 @@ export const EVENT_PATH_FAULTS = [
     to: "const shown = revealed === undefined || revealed.status !== 'Failed' ? [] : [revealed];",
     tests: ['test/simulation/rules/revealed-payments.test.ts'],
   },
+  {
+    name: 'late-event-is-compared-with-a-refused-run',
+    rule: 'webhooks',
+    promise: 'A late event is compared with how the payment ended, also where a second run of its flow was refused.',
+    file: 'src/client/end-of-flow.ts',
+    from: 'const description = await speakingRun(client, latest);',
+    to: 'const description = latest;',
+    tests: ['test/simulation/rules/starts.test.ts'],
+  },
 ];

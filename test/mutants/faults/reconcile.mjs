@@ -99,4 +99,13 @@ export const RECONCILE_FAULTS = [
     to: 'if (flow.workflowId < before.last) continue;',
     tests: ['test/reconcile/sweep.test.ts'],
   },
+  {
+    name: 'refused-run-speaks-in-reconciliations',
+    rule: 'reconcile',
+    promise: 'What the first run of a flow has done is compared, also where a second one was refused.',
+    file: 'src/client/reconcile-port.ts',
+    from: 'await factsOf(client, await speakingRun(client, latest))',
+    to: 'await factsOf(client, latest)',
+    tests: ['test/simulation/rules/starts.test.ts'],
+  },
 ];

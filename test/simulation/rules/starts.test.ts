@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { createEventSink } from '../../../src/client/event-sink.js';
+import { createReconcilePort } from '../../../src/client/reconcile-port.js';
+import { currencyOf } from '../../../src/client/start-actions.js';
 import { BEFORE_NEW_REFERENCE } from '../../../src/contract/names.js';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
@@ -44,9 +47,11 @@ describe.each(FLOW_TYPES)('%s', (type) => {
     const input = await inputOf(time, type);
     const flow = await beginFlow(time, type, input);
     const outcome = await flow.outcome();
-    const again = await startRaw(time, type, input);
+    const before = await known(flow.workflowId);
+    const again = await startRaw(time, type, { ...input, amount: 7_000, currency: 'EUR' });
     await expect(again.result()).rejects.toMatchObject(failsWith('ReferenceConflict'));
     expect(await ask(type, input)).toEqual(outcome);
+    expect(await known(flow.workflowId)).toMatchObject(before);
     if (type === 'analyseRisk' || type === 'credit') return;
     const { paymentId = '' } = outcome as { paymentId?: string };
     const refund = { payment: input.reference, amount: 5_500, commandId: 'back' };
@@ -104,6 +109,15 @@ describe.each(MONEY)('a %s that is under way', (type) => {
     expect(await movements(time, reference)).toHaveLength(1);
   });
 });
+
+/** What events, reconciliations and disputes go by. */
+async function known(workflowId: string): Promise<object> {
+  const ended = await createEventSink(time.client).endedFlow(workflowId);
+  const [facts] = await createReconcilePort(time.client).flowsById([workflowId]);
+  const currency = await currencyOf(time.client, [workflowId]);
+  expect({ ended, facts, currency }).toMatchObject({ ended: { result: {} }, facts: { result: {} }, currency: 'USD' });
+  return { ended, facts };
+}
 
 function ask(type: FlowType, input: object): Promise<object> {
   const { holdfast } = time;
