@@ -125,3 +125,36 @@ describe('one chargeback is one finding', () => {
     }
   });
 });
+
+describe('a chargeback whose line has only the id of the disputed transaction is of the payment', () => {
+  const bare = { paymentId: undefined, reconciliationId: undefined };
+  const elsewhere = { transactionId: 'tx-0', paymentId: 'pay-0', reconciliationId: 'order-0' };
+  const CREATOR = { workflowId: 'payment-order-1', paymentId: 'pay-1', businessUnit: 'default' };
+  const { closedAt: _closed, ...open } = flow({ state: 'open', status: 'pending' });
+
+  test.each<[string, string, Partial<Row>, FlowFacts[], object]>([
+    ['whose flow claims it', 'tx-1', elsewhere, [flow()], CREATOR],
+    ['whose flow has it as declined', 'tx-1', elsewhere, [flow({}, { status: 'declined' })], CREATOR],
+    [
+      'whose commands have captured it',
+      'cap-1',
+      elsewhere,
+      [actions([action('capture', 'cap-1', 500)], { businessUnit: 'default' })],
+      { ...CREATOR, workflowId: 'payment-actions-pay-1' },
+    ],
+    ['that its row names', 'tx-1', {}, [open], CREATOR],
+    ['that its row names, although the flow does not yet', 'tx-1', {}, [{ ...open, paymentId: 'pay-9' }], CREATOR],
+  ])('%s', async (_what, transactionId, charge, flows, expected) => {
+    const [dispute] = await disputesOf([{ ...bare, transactionId }], charge, flows);
+    expect(dispute).toMatchObject(expected);
+  });
+
+  test('unless none is known: it says what it lacks, and given again with that it is another one', async () => {
+    const line = { ...bare, transactionId: 'tx-1' };
+    const [unknown] = await disputesOf([line], elsewhere, []);
+    expect(unknown?.explanation).toContain('names only transaction tx-1: give payment_id or reconciliation_id');
+    const [given] = await disputesOf([{ ...line, paymentId: 'pay-1' }], elsewhere);
+    expect(given).toMatchObject(CREATOR);
+    expect(findingWorkflowId(given as Finding)).not.toBe(findingWorkflowId(unknown as Finding));
+  });
+});

@@ -2,7 +2,7 @@ import { WORKFLOW_TYPES } from '../../contract/names.js';
 import { type Finding, findingWorkflowId, type FlowFacts, type ReconcilePort } from '../../contract/reconcile.js';
 import { showMoney } from '../money.js';
 import { accountOf } from './account.js';
-import { idsOf } from './match.js';
+import { idsOf, type Match, type Row } from './match.js';
 import { iso } from './sentences.js';
 import type { Chargeback, ReconcilableStatement } from './statement-rows.js';
 
@@ -16,16 +16,23 @@ interface Disputed extends Chargeback {
   readonly ownId: string | undefined;
 }
 
-/** One finding for each chargeback of a statement that was not turned down. */
+/**
+ * One finding for each chargeback of a statement that was not turned down.
+ * @param matched the rows of the statement, and the flows that were loaded for them
+ */
 export async function disputes(
   { chargebacks, rows }: Pick<ReconcilableStatement, 'chargebacks' | 'rows'>,
+  matched: Match,
   port: ReconcilePort,
 ): Promise<Finding[]> {
-  const ids = new Set(rows.map(({ transactionId }) => transactionId));
+  const ids = new Map(rows.map((row) => [row.transactionId, row]));
   const all: Disputed[] = [];
-  for (const chargeback of chargebacks) {
-    const flows = await flowsOf(chargeback, port);
-    const { transactionId } = chargeback;
+  for (const line of chargebacks) {
+    const { transactionId } = line;
+    const disputed = transactionId === undefined ? undefined : ids.get(transactionId);
+    const named = await flowsOf(line, port);
+    const flows = named.length > 0 ? named : flowsOfTransaction(line, disputed, matched);
+    const chargeback = { ...line, paymentId: line.paymentId ?? disputed?.paymentId };
     const taken = flows.flatMap((one) => accountOf(one).claims).filter(({ kind }) => TAKES.has(kind));
     // Where no flow knows the money that was taken, its id may be this one.
     const isOfMoney =
@@ -88,16 +95,35 @@ async function flowsOf(chargeback: Chargeback, port: ReconcilePort): Promise<Flo
   return all.filter((flow) => paymentId === undefined || flow.paymentId === paymentId);
 }
 
+/**
+ * The flows of the payment where the line says only which charge or capture is disputed.
+ * @param disputed that one, if the statement has it
+ */
+function flowsOfTransaction({ paymentId, transactionId: id }: Chargeback, disputed: Row | undefined, matched: Match) {
+  if (id === undefined || paymentId !== undefined) return [];
+  const known = [...matched.flows.values()].filter(
+    ({ account }) => account.failed.has(id) || account.claims.some(({ transactionId }) => transactionId === id),
+  );
+  const flows = known.length > 0 || disputed === undefined ? known : matched.flowsOf(disputed);
+  return flows.map(({ flow }) => flow);
+}
+
 function findingOf({ flow, ownId, ...chargeback }: Disputed): Finding {
   const { reconciliationId: reference, transactionId, amount, currency, created, settled } = chargeback;
   const paymentId = chargeback.paymentId ?? flow?.paymentId;
   const money = amount === undefined || currency === undefined ? 'money' : showMoney(amount, currency);
   const time = created ?? settled;
-  const whose = flow === undefined ? 'a payment that no flow is known of' : `the payment of ${flow.workflowId}`;
+  const isNameless = flow === undefined && paymentId === undefined && reference === undefined;
+  const lacks = isNameless
+    ? ` (its line names only transaction ${transactionId}: give payment_id or reconciliation_id)`
+    : '';
+  const whose = flow === undefined ? `a payment that no flow is known of${lacks}` : `the payment of ${flow.workflowId}`;
+  // With its time: another one of the payment is another dispute.
+  const ofPayment = [transactionId ?? paymentId ?? reference, ...(time === undefined ? [] : [iso(time)])].join('-');
   return {
     kind: 'disputed',
-    // With its time: another one of the payment is another dispute.
-    subject: ownId ?? [transactionId ?? paymentId ?? reference, ...(time === undefined ? [] : [iso(time)])].join('-'),
+    // Given again with what it lacks it is another finding, or the flow would never be told.
+    subject: isNameless ? `unknown-${ofPayment}` : (ownId ?? ofPayment),
     explanation: `The statement shows a chargeback of ${money} of ${whose}: answer the dispute at the provider, and refund nothing of it unseen.`,
     source: 'statement',
     ...(flow !== undefined && { workflowId: flow.workflowId }),

@@ -42,8 +42,8 @@ export async function reconcileStatement(
   for await (const flow of port.flowsBetween(covers.from, covers.until)) flows.set(flow.workflowId, flow);
   await addFlowsOf(rows, flows, port);
   const frame = { source: 'statement', covers, kinds, units, listedAfterMs: when.windowMs, ...when } as const;
-  const findings = await judged(match(rows, flows.values()), frame, port);
-  return [...findings, ...(await disputes({ chargebacks, rows }, port))];
+  const matched = match(rows, flows.values());
+  return [...(await judged(matched, frame, port)), ...(await disputes({ chargebacks, rows }, matched, port))];
 }
 
 /** The flows of rows that are not among those of the statement's time: older ones, and what their payment tells. */
