@@ -142,6 +142,7 @@ describe('what is in flight, or may still be, is no difference', () => {
     ],
     ['a claim from before the statement', [], [flow()], { covers: { from: THEN + 1, until: NOW } }],
     ['a claim of a kind that the statement does not have', [], [flow()], { kinds: ['refund'] }],
+    ['a claim, in a statement that has chargebacks alone', [], [flow()], { kinds: [] }],
     ['a claim of a unit that the statement does not have', [], [flow()], { units: ['other'] }],
     ['a failed transaction of nobody', [row({ status: 'Failed' })], []],
     ['a hold of nobody that was voided', [auth(), row({ kind: 'void', transactionId: 'void-1' })], []],

@@ -93,6 +93,14 @@ test('a chargeback is no movement of money by a flow, and stands beside the rows
   expect(chargebacks).toMatchObject([{ amount: 500 }]);
 });
 
+test('a statement may have chargebacks alone, or beside other kinds, and no kind that there is not', () => {
+  const kindsOf = (...kinds: string[]) => read(text(JSON.stringify({ covers: COVERS, kinds }))).kinds;
+  expect(kindsOf('chargeback')).toEqual(new Set());
+  expect(kindsOf('charge', 'chargeback')).toEqual(new Set(['charge']));
+  for (const kinds of [['dispute'], []])
+    expect(faultsOf(JSON.stringify({ covers: COVERS, kinds }))).toEqual([expect.stringMatching(/^line 1: must be/)]);
+});
+
 describe('a statement that can not be used', () => {
   test.each<[string, object, string]>([
     ['an unknown kind', { kind: 'reversal' }, 'kind "reversal" is unknown: use one of charge,'],

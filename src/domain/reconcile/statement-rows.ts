@@ -15,13 +15,14 @@ export type Chargeback = Omit<Row, 'kind'>;
 export interface ReconcilableStatement {
   readonly rows: readonly Row[];
   readonly chargebacks: readonly Chargeback[];
-  /** Epoch ms between which it has every transaction of `kinds` and `units`. */
+  /** Epoch ms between which it has every transaction of `kinds` and `units`. One of chargebacks alone has no kinds. */
   readonly covers: { readonly from: number; readonly until: number };
   readonly kinds: ReadonlySet<TransactionKind>;
   /** Business units; undefined: all. */
   readonly units: ReadonlySet<string> | undefined;
 }
 
+const LINE_KINDS = [...TRANSACTION_KINDS, CHARGEBACK] as const;
 /** Most faults that are told: a file of another kind has one in each line. */
 const MOST_FAULTS = 100;
 const HEADER =
@@ -46,7 +47,7 @@ const instant = z.iso
 
 /** Further fields are left alone. */
 const rowSchema = z.object({
-  kind: oneOf([...TRANSACTION_KINDS, CHARGEBACK]),
+  kind: oneOf(LINE_KINDS),
   status: oneOf(TRANSACTION_STATUSES).default('Succeed'),
   amount: z
     .number('must be a number of minor units')
@@ -66,7 +67,7 @@ const rowSchema = z.object({
 
 const headerSchema = z.strictObject({
   covers: z.string(),
-  kinds: z.array(z.enum(TRANSACTION_KINDS)).min(1).optional(),
+  kinds: z.array(z.enum(LINE_KINDS)).min(1).optional(),
   business_units: z.array(businessUnitSchema.zod).min(1).optional(),
 });
 
@@ -202,7 +203,8 @@ function headerOf(
   const { covers: own, kinds = TRANSACTION_KINDS, business_units: units } = header.data;
   const covers = parseLostTime(given ?? own, now);
   if ('faults' in covers) return { faults: covers.faults.map((fault) => `line 1: covers: ${fault}`) };
-  return { covers: covers.lost, kinds: new Set(kinds), units: units === undefined ? undefined : new Set(units) };
+  const listed = kinds.filter((kind) => kind !== CHARGEBACK);
+  return { covers: covers.lost, kinds: new Set(listed), units: units === undefined ? undefined : new Set(units) };
 }
 
 function rowOf(value: object | undefined): { row: Row } | { chargeback: Chargeback } | { faults: string[] } {
