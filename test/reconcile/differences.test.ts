@@ -181,3 +181,30 @@ describe('a payment that was voided although it was captured, at a service where
     expect(await found([row(voided), { ...void1, status: 'Failed' }], [flow()])).toEqual([]);
   });
 });
+
+describe('a void by hand in a statement, which shows no status of a payment,', () => {
+  const void1 = row({ kind: 'void', transactionId: 'void-1', reconciliationId: undefined, amount: undefined });
+
+  test('is money that a flow says is there, where it cancels the charge', async () => {
+    expect(await found([row(), void1], [flow()])).toEqual(['flowWithoutMoney tx-1']);
+  });
+
+  test.each<[string, Row[], FlowFacts[]]>([
+    ['where a flow knows of it', [row(), void1], [flow(), actions([action('void', 'void-1', 1095)])]],
+    ['where it may be of another charge', [row(), row({ kind: 'charge', transactionId: 'tx-2' }), void1], [flow()]],
+    ['where it may be of a hold', [row(), auth(), void1], [flow()]],
+    ['where it is of another payment', [row(), { ...void1, paymentId: 'pay-2' }], [flow()]],
+    [
+      'where neither says of which payment it is',
+      [row({ paymentId: undefined }), { ...void1, paymentId: undefined }],
+      [flow()],
+    ],
+    [
+      'where the hold was captured, whose rest it may have released',
+      [auth(), capture('cap-1', 500), void1],
+      [hold({ status: 'captured', transactionId: 'cap-1', capturedAmount: 500 })],
+    ],
+  ])('is none of that %s', async (_how, rows, flows) => {
+    expect((await found(rows, flows)).filter((each) => each.startsWith('flowWithoutMoney'))).toEqual([]);
+  });
+});

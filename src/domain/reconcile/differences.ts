@@ -1,10 +1,12 @@
-import { resolveWorkflowId, WORKFLOW_TYPES } from '../../contract/names.js';
-import { type ActionsSoFar, KEPT_ACTIONS } from '../../contract/payment-actions.js';
+import { WORKFLOW_TYPES } from '../../contract/names.js';
 import type { Finding, FindingKind, FlowFacts } from '../../contract/reconcile.js';
 import { TRANSACTION_KINDS, type TransactionKind } from '../../contract/records.js';
-import { type Accounted, isFirst, isSameSum, type Match, type Pair, type Row } from './match.js';
+import { isKnown, type KnownToOpen } from './known.js';
+import { type Accounted, isSameSum, type Match, type Pair, type Row } from './match.js';
 import { days, iso, nameOf, sayAsked, sayClaim, sayRow } from './sentences.js';
+import { groupedByIntent, intentOf } from './twins.js';
 import { referenceOf } from './unfollowed.js';
+import { releasedPayments, voidsOfOthers } from './voided.js';
 
 /** What the rows are, and what they can prove. */
 export interface Frame {
@@ -19,8 +21,7 @@ export interface Frame {
   /** How long after it was made a transaction is among the rows at the latest. */
   readonly listedAfterMs: number;
   readonly now: number;
-  /** Those of the transactions that an open flow knows of, by its workflow id. */
-  readonly knownToOpen: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly knownToOpen: KnownToOpen;
 }
 
 /** An open flow in one of these does not know yet how its money operation ended. */
@@ -31,9 +32,9 @@ const UNDECIDED: ReadonlySet<string | undefined> = new Set(['started', 'underRev
  */
 export function differences(matched: Match, frame: Frame): Finding[] {
   const { found, unclear } = ofRows(matched, frame);
-  const strangers = voidsOfOthers(matched, frame);
+  const voidOf = voidsOfOthers(matched, frame.knownToOpen);
   return [
-    ...matched.pairs.flatMap((pair) => ofPair(pair, matched, frame, strangers)),
+    ...matched.pairs.flatMap((pair) => ofPair(pair, matched, frame, voidOf)),
     ...found,
     ...ofClaims(matched, unclear, frame),
   ];
@@ -50,26 +51,21 @@ export function toBeKnown(matched: Match): Map<string, string[]> {
   return asked;
 }
 
-/**
- * Voids that no flow knows of, by payment: where a void cancels what is captured too, the service leaves the capture
- * `Succeed` and shows the payment as `Voided`.
- */
-function voidsOfOthers({ rows, flowsOf }: Match, frame: Frame): Map<string, Row> {
-  const isOfOthers = (row: Row): boolean =>
-    row.kind === 'void' && row.status === 'Succeed' && !isKnown(row, flowsOf(row), frame);
-  return new Map(rows.filter(isOfOthers).map((row) => [row.paymentId ?? 'none', row]));
-}
-
-function ofPair({ row, claim }: Pair, { flows }: Match, frame: Frame, strangers: Map<string, Row>): Finding[] {
+function ofPair(
+  { row, claim }: Pair,
+  { flows }: Match,
+  frame: Frame,
+  voidOf: (row: Row) => Row | undefined,
+): Finding[] {
   const flow = flows.get(claim.workflowId)?.flow;
   const make = (kind: FindingKind, explanation: string): Finding[] => [
     finding(kind, row.transactionId ?? claim.transactionId ?? nameOf(claim), explanation, frame, row, flow),
   ];
   const says = `${claim.workflowId} says that ${sayClaim(claim)} succeeded`;
   if (row.status === 'Failed') return make('flowWithoutMoney', `${says}, and ${who(frame)} has it as Failed.`);
-  const cancelling = row.paymentStatus === 'Voided' ? strangers.get(row.paymentId ?? 'none') : undefined;
-  if (cancelling !== undefined && (row.kind === 'capture' || row.kind === 'charge'))
-    return make('flowWithoutMoney', `${says}, and ${who(frame)} has its payment as Voided, by ${sayRow(cancelling)}.`);
+  const cancelling = voidOf(row);
+  if (cancelling !== undefined)
+    return make('flowWithoutMoney', `${says}, and ${who(frame)} has its payment as voided, by ${sayRow(cancelling)}.`);
   // A flow's clock stands still while it calls: the service's own time may be later.
   const known = Math.max(claim.known, claim.to);
   const isPending = row.status === 'Pending';
@@ -93,7 +89,7 @@ function ofPair({ row, claim }: Pair, { flows }: Match, frame: Frame, strangers:
 function ofRows(matched: Match, frame: Frame): { found: Finding[]; unclear: Set<string | undefined> } {
   const found: Finding[] = [];
   const unclear = new Set<string | undefined>();
-  const known = new Set(matched.rows.filter((row) => isKnown(row, matched.flowsOf(row), frame)));
+  const known = new Set(matched.rows.filter((row) => isKnown(row, matched.flowsOf(row), frame.knownToOpen)));
   const twins = groupedByIntent([...matched.pairs.map(({ row }) => row), ...known]);
   const released = releasedPayments([...matched.pairs.map(({ row }) => row), ...matched.rows]);
   const names = new Map<string, number>();
@@ -121,41 +117,6 @@ function ofRows(matched: Match, frame: Frame): { found: Finding[]; unclear: Set<
 function nameOfLine({ reconciliationId, kind, amount, currency, created, settled }: Row): string {
   const time = created ?? settled;
   return [reconciliationId, kind, amount, currency, ...(time === undefined ? [] : [iso(time)])].join('-');
-}
-
-/** Payments with a void for each of their holds: with fewer one of them is still held. */
-function releasedPayments(rows: readonly Row[]): Set<string> {
-  const left = new Map<string, number>();
-  for (const { kind, status, paymentId } of rows) {
-    if (status !== 'Succeed' || paymentId === undefined) continue;
-    const by = kind === 'authorization' ? 1 : kind === 'void' ? -1 : 0;
-    left.set(paymentId, (left.get(paymentId) ?? 0) + by);
-  }
-  return new Set([...left].filter(([, holds]) => holds <= 0).map(([paymentId]) => paymentId));
-}
-
-/** A flow knows of the transaction, and not as one that has failed. */
-function isKnown(row: Row, flows: readonly Accounted[], { knownToOpen }: Frame): boolean {
-  return flows.some(({ flow, account }) => {
-    const id = row.transactionId;
-    if (id !== undefined && account.failed.has(id)) return false;
-    if (flow.type === WORKFLOW_TYPES.paymentActions && mayHaveForgotten(flow)) return true;
-    if (flow.state === 'open') {
-      // What an open flow of commands has done is all in its claims. Another one can't be asked without an id.
-      if (id === undefined) return flow.type !== WORKFLOW_TYPES.paymentActions;
-      if (account.named.has(id) || flow.workflowId === resolveWorkflowId(id)) return true;
-      // All that it was asked for is answered: what it has only read was moved by somebody else.
-      if (flow.type === WORKFLOW_TYPES.paymentActions && flow.status === 'idle') return false;
-      return knownToOpen.get(flow.workflowId)?.has(id) === true;
-    }
-    return id !== undefined && account.named.has(id);
-  });
-}
-
-/** A result keeps the latest commands only; a run that is open has all that came to itself. */
-function mayHaveForgotten({ state, result, openResult }: FlowFacts): boolean {
-  const { actions = [], mayLackEarlier } = (result ?? openResult ?? {}) as Partial<ActionsSoFar>;
-  return state === 'open' ? mayLackEarlier === true : actions.length >= KEPT_ACTIONS;
 }
 
 type Made = [kind: FindingKind, explanation: string] | undefined;
@@ -245,24 +206,6 @@ function isOtherSum({ amount, currency }: Row, flow: FlowFacts): boolean {
   const isOther = (shown: unknown, asked: unknown): boolean =>
     shown !== undefined && asked !== undefined && shown !== asked;
   return isOther(amount, flow.amount) || isOther(currency, flow.currency);
-}
-
-function groupedByIntent(rows: readonly Row[]): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows.filter(({ status }) => status === 'Succeed'))
-    groups.set(intentOf(row), [...(groups.get(intentOf(row)) ?? []), row]);
-  return groups;
-}
-
-/**
- * A reference is charged, held or credited once; one of captures and refunds takes or gives one sum once. What names
- * neither its reference nor its payment is of a request of its own.
- */
-function intentOf(row: Row): string {
-  const { kind, reconciliationId, paymentId, transactionId, amount, currency } = row;
-  if (reconciliationId === undefined && paymentId === undefined) return [kind, 'alone', transactionId].join('\n');
-  if (isFirst(row)) return [kind, reconciliationId ?? `payment ${paymentId}`].join('\n');
-  return [kind, paymentId, reconciliationId, amount, currency].join('\n');
 }
 
 type Shown = Pick<Row, 'kind' | 'amount' | 'currency' | 'paymentId' | 'transactionId' | 'reconciliationId'>;

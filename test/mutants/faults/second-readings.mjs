@@ -130,9 +130,9 @@ export const SECOND_READING_FAULTS = [
     name: 'capture-that-was-cancelled-agrees',
     rule: 'reconciliation',
     promise: 'A capture that a void by others has cancelled is found, though the service leaves it as it was.',
-    file: 'src/domain/reconcile/differences.ts',
-    from: "row.paymentStatus === 'Voided' ?",
-    to: "row.paymentStatus === 'never' ?",
+    file: 'src/domain/reconcile/voided.ts',
+    from: "paymentStatus === 'Voided';",
+    to: "paymentStatus === 'never';",
     tests: ['test/reconcile/differences.test.ts'],
   },
   {
