@@ -10,6 +10,11 @@ import { actions, auth, capture, found, hold, type More, open, refund } from './
 const DECLINED = { ...action('capture', 'cap-1', 500), outcome: { status: 'declined', transactionId: 'cap-1' } };
 const TOLD = { event: { transactionId: 'cap-1', status: 'Succeed', trusted: true } };
 
+const adopted = (transactionId: string): FlowFacts => ({
+  ...flow({ type: WORKFLOW_TYPES.resolvePending, paymentId: `pay-${transactionId.slice(3)}` }, { transactionId }),
+  workflowId: `resolve-${transactionId}`,
+});
+
 describe('every difference is found, by its kind', () => {
   test.each<[string, string[], Row[], FlowFacts[], More?]>([
     ['money of no flow', ['moneyWithoutFlow tx-1'], [row()], []],
@@ -62,6 +67,18 @@ describe('every difference is found, by its kind', () => {
       ['moneyTwice tx-2'],
       [row(), row({ transactionId: 'tx-2', paymentId: 'pay-2', created: THEN + 1 })],
       [flow()],
+    ],
+    [
+      'a second charge that somebody has adopted, also where it was made before the one of the flow',
+      ['moneyTwice tx-2'],
+      [row(), row({ transactionId: 'tx-2', paymentId: 'pay-2', created: THEN - 1 })],
+      [flow(), adopted('tx-2')],
+    ],
+    [
+      'two charges of one reference that were both adopted, once',
+      ['moneyTwice tx-3'],
+      [2, 3].map((at) => row({ transactionId: `tx-${at}`, paymentId: `pay-${at}`, created: THEN + at })),
+      [adopted('tx-2'), adopted('tx-3')],
     ],
     [
       'a second charge of another sum',

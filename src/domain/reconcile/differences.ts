@@ -1,10 +1,10 @@
 import { WORKFLOW_TYPES } from '../../contract/names.js';
 import type { Finding, FindingKind, FlowFacts } from '../../contract/reconcile.js';
 import { TRANSACTION_KINDS, type TransactionKind } from '../../contract/records.js';
-import { isKnown, type KnownToOpen } from './known.js';
+import { knownRows, type KnownToOpen } from './known.js';
 import { type Accounted, isSameSum, type Match, type Pair, type Row } from './match.js';
 import { days, iso, nameOf, sayAsked, sayClaim, sayRow } from './sentences.js';
-import { groupedByIntent, intentOf } from './twins.js';
+import { groupedByIntent, intentOf, isOnce, twinsOfAdopted } from './twins.js';
 import { referenceOf } from './unfollowed.js';
 import { releasedPayments, voidsOfOthers } from './voided.js';
 
@@ -31,13 +31,12 @@ const UNDECIDED: ReadonlySet<string | undefined> = new Set(['started', 'underRev
  * Every difference between the rows and the flows. What is in flight, or within the settlement window, is none.
  */
 export function differences(matched: Match, frame: Frame): Finding[] {
-  const { found, unclear } = ofRows(matched, frame);
-  const voidOf = voidsOfOthers(matched, frame.knownToOpen);
-  return [
-    ...matched.pairs.flatMap((pair) => ofPair(pair, matched, frame, voidOf)),
-    ...found,
-    ...ofClaims(matched, unclear, frame),
-  ];
+  const known = knownRows(matched, frame.knownToOpen);
+  const twins = groupedByIntent([...matched.pairs.map(({ row }) => row), ...known]);
+  const beside = { voidOf: voidsOfOthers(matched, known), twinOf: twinsOfAdopted(matched, twins) };
+  const ofPairs = matched.pairs.flatMap((pair) => ofPair(pair, matched, frame, beside));
+  const { found, unclear } = ofRows(matched, frame, known, twins);
+  return [...ofPairs, ...found, ...ofClaims(matched, unclear, frame)];
 }
 
 /** The rows whose open flows must say whether they know them, by workflow id. */
@@ -55,7 +54,7 @@ function ofPair(
   { row, claim }: Pair,
   { flows }: Match,
   frame: Frame,
-  voidOf: (row: Row) => Row | undefined,
+  { voidOf, twinOf }: Record<'voidOf' | 'twinOf', (row: Row) => Row | undefined>,
 ): Finding[] {
   const flow = flows.get(claim.workflowId)?.flow;
   const make = (kind: FindingKind, explanation: string): Finding[] => [
@@ -66,6 +65,8 @@ function ofPair(
   const cancelling = voidOf(row);
   if (cancelling !== undefined)
     return make('flowWithoutMoney', `${says}, and ${who(frame)} has its payment as voided, by ${sayRow(cancelling)}.`);
+  const twin = twinOf(row);
+  if (twin !== undefined) return make(...sayTwice(row, twin, frame));
   // A flow's clock stands still while it calls: the service's own time may be later.
   const known = Math.max(claim.known, claim.to);
   const isPending = row.status === 'Pending';
@@ -86,11 +87,14 @@ function ofPair(
  * @returns `unclear`: the references of findings without an id. Which of a flow's claims such a row is, nobody can tell,
  * and one finding of it is enough.
  */
-function ofRows(matched: Match, frame: Frame): { found: Finding[]; unclear: Set<string | undefined> } {
+function ofRows(
+  matched: Match,
+  frame: Frame,
+  known: ReadonlySet<Row>,
+  twins: Map<string, Row[]>,
+): { found: Finding[]; unclear: Set<string | undefined> } {
   const found: Finding[] = [];
   const unclear = new Set<string | undefined>();
-  const known = new Set(matched.rows.filter((row) => isKnown(row, matched.flowsOf(row), frame.knownToOpen)));
-  const twins = groupedByIntent([...matched.pairs.map(({ row }) => row), ...known]);
   const released = releasedPayments([...matched.pairs.map(({ row }) => row), ...matched.rows]);
   const names = new Map<string, number>();
   for (const row of matched.rows) {
@@ -119,14 +123,13 @@ function nameOfLine({ reconciliationId, kind, amount, currency, created, settled
   return [reconciliationId, kind, amount, currency, ...(time === undefined ? [] : [iso(time)])].join('-');
 }
 
-type Made = [kind: FindingKind, explanation: string] | undefined;
+type Told = [kind: FindingKind, explanation: string];
+type Made = Told | undefined;
 
 /** A flow may know of two charges of its reference, and an open one neither take a sum nor come to an end. */
 function ofKnown(row: Row, flows: readonly Accounted[], alike: readonly Row[], frame: Frame): Made {
   const [first] = alike;
-  // A hold that is held again has several authorizations, each in its turn.
-  const isOnce = row.kind === 'charge' || row.kind === 'credit';
-  if (isOnce && first !== undefined && first !== row) return sayTwice(row, first, frame);
+  if (isOnce(row) && first !== undefined && first !== row) return sayTwice(row, first, frame);
   const own = openMaker(row, flows);
   if (own === undefined) return undefined;
   if (isOtherSum(row, own)) return sayOtherSum(row, own, frame);
@@ -152,7 +155,7 @@ function ofWaiting(row: Row, flow: FlowFacts, age: number, frame: Frame): Made {
   return ['late', `${who(frame)} has ${sayRow(row)}, and ${flow.workflowId} still waits for it, ${days(age)} later.`];
 }
 
-function sayTwice(row: Row, beside: Row, frame: Frame): Made {
+function sayTwice(row: Row, beside: Row, frame: Frame): Told {
   const both = `${sayRow(row)}, beside ${sayRow(beside)}`;
   return ['moneyTwice', `${who(frame)} has ${both} for the same request: one of them is too many.`];
 }

@@ -1,13 +1,18 @@
 import { resolveWorkflowId, WORKFLOW_TYPES } from '../../contract/names.js';
 import { type ActionsSoFar, KEPT_ACTIONS } from '../../contract/payment-actions.js';
 import type { FlowFacts } from '../../contract/reconcile.js';
-import type { Accounted, Row } from './match.js';
+import type { Accounted, Match, Row } from './match.js';
 
 /** Those of the transactions that an open flow knows of, by its workflow id. */
 export type KnownToOpen = ReadonlyMap<string, ReadonlySet<string>>;
 
+/** Those that no claim accounts for and that a flow knows of all the same. */
+export function knownRows({ rows, flowsOf }: Match, knownToOpen: KnownToOpen): Set<Row> {
+  return new Set(rows.filter((row) => isKnown(row, flowsOf(row), knownToOpen)));
+}
+
 /** A flow knows of the transaction, and not as one that has failed. */
-export function isKnown(row: Row, flows: readonly Accounted[], knownToOpen: KnownToOpen): boolean {
+function isKnown(row: Row, flows: readonly Accounted[], knownToOpen: KnownToOpen): boolean {
   return flows.some(({ flow, account }) => {
     const id = row.transactionId;
     if (id !== undefined && account.failed.has(id)) return false;

@@ -1,4 +1,26 @@
-import { isFirst, type Row } from './match.js';
+import { isFirst, type Match, type Row } from './match.js';
+
+/**
+ * The charge or credit of the same request beside one that a flow has adopted by its id: to follow a transaction of others
+ * makes it none of those that the request was for.
+ */
+export function twinsOfAdopted(
+  { pairs }: Match,
+  twins: ReadonlyMap<string, readonly Row[]>,
+): (row: Row) => Row | undefined {
+  const adopted = new Set(pairs.flatMap(({ row, claim }) => (claim.kind === undefined ? [row] : [])));
+  return (row) => {
+    if (!adopted.has(row) || !isOnce(row)) return undefined;
+    const alike = row.status === 'Succeed' ? (twins.get(intentOf(row)) ?? []) : [];
+    const first = alike.find((each) => !adopted.has(each)) ?? alike[0];
+    return first === row ? undefined : first;
+  };
+}
+
+/** A hold that is held again has several authorizations, each in its turn. */
+export function isOnce({ kind }: Row): boolean {
+  return kind === 'charge' || kind === 'credit';
+}
 
 /** Those that succeeded, by what they were asked for. */
 export function groupedByIntent(rows: readonly Row[]): Map<string, Row[]> {

@@ -1,5 +1,4 @@
 import type { TransactionKind } from '../../contract/records.js';
-import { isKnown, type KnownToOpen } from './known.js';
 import type { Match, Row } from './match.js';
 
 /**
@@ -7,14 +6,10 @@ import type { Match, Row } from './match.js';
  * the capture `Succeed` and shows the payment as `Voided`. A statement has no such status: there only voids for all that
  * its payment took and held say that a charge was among these.
  */
-export function voidsOfOthers(
-  { pairs, rows, flowsOf }: Match,
-  knownToOpen: KnownToOpen,
-): (row: Row) => Row | undefined {
+export function voidsOfOthers({ pairs, rows }: Match, known: ReadonlySet<Row>): (row: Row) => Row | undefined {
   const strangers = new Map<string, Row>();
   for (const row of rows)
-    if (row.kind === 'void' && row.paymentId !== undefined && !isKnown(row, flowsOf(row), knownToOpen))
-      strangers.set(row.paymentId, row);
+    if (row.kind === 'void' && row.paymentId !== undefined && !known.has(row)) strangers.set(row.paymentId, row);
   const voided = voidedPayments([...pairs.map(({ row }) => row), ...rows], ['authorization', 'charge']);
   return ({ kind, paymentId = '', paymentStatus }) => {
     const isOfCharge = kind === 'charge' && paymentStatus === undefined && voided.has(paymentId);
