@@ -143,7 +143,8 @@ async function flowById(client: Client, workflowId: string): Promise<FlowFacts |
 
 async function factsOf(client: Client, run: WorkflowExecutionDescription): Promise<FlowFacts> {
   const { workflowId, type, startTime, closeTime } = run;
-  const { PaymentStatus, PaymentId, BusinessUnit, AmountMinor, Currency, NeedsOperator } = attributesOf(run);
+  const { PaymentStatus, WaitingFor, PaymentId, BusinessUnit, AmountMinor, Currency, NeedsOperator } =
+    attributesOf(run);
   const state = stateOf(run.status.name);
   const isActions = type === WORKFLOW_TYPES.paymentActions;
   const paymentId = typeof PaymentId === 'string' ? PaymentId : undefined;
@@ -154,6 +155,7 @@ async function factsOf(client: Client, run: WorkflowExecutionDescription): Promi
     startedAt: startTime.getTime(),
     ...(closeTime !== undefined && { closedAt: closeTime.getTime() }),
     ...(typeof PaymentStatus === 'string' && { status: PaymentStatus }),
+    ...(typeof WaitingFor === 'string' && { waitingFor: WaitingFor }),
     ...(paymentId !== undefined && { paymentId }),
     ...(typeof BusinessUnit === 'string' && { businessUnit: BusinessUnit }),
     ...(NeedsOperator === true && { needsOperator: true }),

@@ -248,6 +248,7 @@ export interface FlowFacts {
   state: 'open' | 'ended' | 'stopped';
   /** Search attributes. `amount` is what the caller has asked for, in minor units. */
   status?: string;
+  waitingFor?: string;
   paymentId?: string;
   businessUnit?: string;
   amount?: number;

@@ -67,8 +67,11 @@ test('a refund by hand is found also where commands that are open have only read
   // A command whose answer was asked for a hundred times is one.
   const asked = commands(Array.from({ length: 150 }, () => ({ ...action('refund', 'ref-1', 300), key: ':refund:1' })));
   expect(await found(rows, [flow(), asked], known)).toContain('moneyWithoutFlow by-hand');
-  // It may be of the command that is under way.
-  expect(await found(rows, [flow(), { ...commands([]), status: 'refunding' }], known)).toEqual([]);
+  // It may be of the command that is under way, though not of one that waits for another person.
+  const refunding = { ...commands([]), status: 'refunding' };
+  expect(await found(rows, [flow(), refunding], known)).toEqual([]);
+  const waiting = { ...refunding, waitingFor: 'approval' };
+  expect(await found(rows, [flow(), waiting], known)).toEqual(['moneyWithoutFlow by-hand']);
 });
 
 describe('a refund whose id nobody has told, asked for again and answered again,', () => {

@@ -21,12 +21,19 @@ function isKnown(row: Row, flows: readonly Accounted[], knownToOpen: KnownToOpen
       // What an open flow of commands has done is all in its claims. Another one can't be asked without an id.
       if (id === undefined) return flow.type !== WORKFLOW_TYPES.paymentActions;
       if (account.named.has(id) || flow.workflowId === resolveWorkflowId(id)) return true;
-      // All that it was asked for is answered: what it has only read was moved by somebody else.
-      if (flow.type === WORKFLOW_TYPES.paymentActions && flow.status === 'idle') return false;
+      if (flow.type === WORKFLOW_TYPES.paymentActions && hasNothingUnderWay(flow)) return false;
       return knownToOpen.get(flow.workflowId)?.has(id) === true;
     }
     return id !== undefined && account.named.has(id);
   });
+}
+
+/**
+ * All that it was asked for is answered, or waits for another person: what such a flow of commands has only read was moved
+ * by somebody else.
+ */
+function hasNothingUnderWay({ status, waitingFor }: FlowFacts): boolean {
+  return status === 'idle' || waitingFor === 'approval';
 }
 
 /** A result keeps the latest commands only; a run that is open has all that came to itself. */

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
+import { createReconcilePort } from '../../../src/client/reconcile-port.js';
 import { tellOfDispute } from '../../../src/client/start-actions.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { beginActions, ledgerRows } from '../../support/virtual-flows.js';
@@ -49,6 +50,13 @@ test('a capture does not wait behind a refund that another person has to approve
   expect(await answer).toMatchObject({ status: 'succeeded', amount: 6_500, evidence: { approved: GRACE } });
   expect(await actions.ask('capture', rest)).toMatchObject({ status: 'succeeded' });
   expect(await moved()).toEqual([...BEFORE, REST, BACK]);
+});
+
+test('a reconciliation sees that nothing is under way', async () => {
+  const { actions, approve } = await waiting();
+  const [facts] = await createReconcilePort(time.client).flowsById([actions.workflowId]);
+  expect(facts).toMatchObject({ state: 'open', status: 'refunding', waitingFor: 'approval' });
+  await approve();
 });
 
 test('the refund that waits is not said to be the capture that pends meanwhile', async () => {
