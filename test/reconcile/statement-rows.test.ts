@@ -80,6 +80,19 @@ describe('a statement', () => {
     expect(faultsOf(text('{"covers":"today"}'))).toEqual([expect.stringMatching(/^line 1: covers: use two instants/)]);
   });
 
+  test('has the service’s ids in either case, and a reconciliation id as it is written', () => {
+    const id = '7B0E5C1A-9D1F-4E0B-8C55-0A1B2C3D4E5F';
+    const both = { payment_id: id, transaction_id: id, reconciliation_id: id };
+    const paymentId = id.toLowerCase();
+    for (const kind of ['charge', 'chargeback']) {
+      const { rows, chargebacks } = read(text(HEADER, line({ ...both, kind }), line({ transaction_id: 'TX-2' })));
+      const [one] = [...chargebacks, ...rows];
+      expect(one).toMatchObject({ paymentId, transactionId: paymentId, reconciliationId: id });
+      expect(rows.at(-1)).toMatchObject({ transactionId: 'TX-2' });
+    }
+    expect(read(text(HEADER, line(both), line({ ...both, transaction_id: paymentId }))).rows).toHaveLength(1);
+  });
+
   test('takes a transaction that stands in it twice once, and lines without an id as often as they stand', () => {
     expect(read(text(HEADER, line(), line())).rows).toHaveLength(1);
     const nameless = line({ transaction_id: undefined });

@@ -1,7 +1,7 @@
 import { parse as parseCsv } from 'csv-parse/sync';
 import { z } from 'zod';
 import { isCurrency } from '../../contract/currencies.js';
-import { businessUnitSchema, show } from '../../contract/fields.js';
+import { businessUnitSchema, show, uuidSchema } from '../../contract/fields.js';
 import { CHARGEBACK, TRANSACTION_KINDS, type TransactionKind } from '../../contract/records.js';
 import { TRANSACTION_STATUSES } from '../../contract/statuses.js';
 import { parseLostTime } from '../lost-time.js';
@@ -33,6 +33,8 @@ const text = z
   .string('must be a text')
   .refine((value) => value !== '' && value === value.trim(), 'must not be empty, nor begin or end with a space')
   .max(255, 'is longer than 255 characters');
+/** A spreadsheet or an acquirer may write a UUID in capitals, which the service has in small letters. Other ids have a case. */
+const serviceId = text.transform((value) => (uuidSchema.safeParse(value).success ? value.toLowerCase() : value));
 const oneOf = <const Values extends readonly string[]>(values: Values) =>
   z.enum(values, {
     error: ({ input }) =>
@@ -59,8 +61,8 @@ const rowSchema = z.object({
     .refine(isCurrency, { error: ({ input }) => `${show(input)} is not an ISO 4217 currency code, such as USD` })
     .optional(),
   reconciliation_id: text.optional(),
-  payment_id: text.optional(),
-  transaction_id: text.optional(),
+  payment_id: serviceId.optional(),
+  transaction_id: serviceId.optional(),
   created: instant.optional(),
   settled: instant.optional(),
 });
