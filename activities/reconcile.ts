@@ -26,13 +26,16 @@ import { type ActivityTable, buildActivities, requireDecodedCall } from './build
 import { rowsOfPayment } from './payment-rows.js';
 import type { ActivityDeps } from './read-call.js';
 
+/**
+ * A statement that was put down for this worker, or why a file is none. `changed`: epoch ms of when it was put there, or
+ * written last.
+ */
+export type GivenStatement = { name: string; changed: number } & ({ text: string } | { fault: string });
+
 export interface ReconcileDeps extends ActivityDeps {
   reconcile: ReconcilePort;
-  /**
-   * The statements that were put down for this worker; undefined: there is no place for any. `changed`: epoch ms of when
-   * it was put there, or written last.
-   */
-  statements?: (() => Promise<{ name: string; text: string; changed: number }[]>) | undefined;
+  /** undefined: there is no place for statements. */
+  statements?: (() => Promise<GivenStatement[]>) | undefined;
 }
 
 export function createReconcileActivities(deps: ReconcileDeps): ReconcileActivities {
@@ -175,8 +178,9 @@ async function matchStatements(
   const matched: MatchedStatements = { found: {}, fresh: 0, statements: [], refusedStatements: [] };
   const beats = setInterval(() => heartbeat(), BEAT_MS).unref();
   try {
-    for (const { name, text, changed } of (await statements?.()) ?? []) {
-      const parsed = parseReconcilable(text, { now });
+    for (const { name, changed, ...given } of (await statements?.()) ?? []) {
+      const parsed =
+        'fault' in given ? { faults: changed > since ? [given.fault] : [] } : parseReconcilable(given.text, { now });
       // An acquirer's comes days after its time is over. One that was there before has been matched.
       if ('statement' in parsed && Math.max(parsed.statement.covers.until, changed) <= since) continue;
       const refuse = (faults: string[]): void => {

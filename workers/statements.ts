@@ -1,21 +1,25 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ReconcileDeps } from '../activities/reconcile.js';
+import type { GivenStatement, ReconcileDeps } from '../activities/reconcile.js';
 
-const STATEMENT = /\.(jsonl|csv)$/;
+const STATEMENT = /\.(jsonl|csv)$/i;
 
 /** Reads the folder anew for each reconciliation. A folder that is gone fails it, until somebody mends that. */
 export function statementsIn(folder: string | undefined): ReconcileDeps['statements'] {
   if (folder === undefined) return undefined;
   return async () => {
-    const names = (await readdir(folder)).filter((name) => STATEMENT.test(name)).sort();
-    return await Promise.all(
-      names.map(async (name) => {
-        const path = join(folder, name);
-        const { mtimeMs, ctimeMs } = await stat(path);
-        // A copy may keep the time at which its original was written, and never that at which it came here.
-        return { name, text: await readFile(path, 'utf8'), changed: Math.max(mtimeMs, ctimeMs) };
-      }),
-    );
+    // What is being copied, or belongs to a mount, begins with a dot.
+    const names = (await readdir(folder)).filter((name) => !name.startsWith('.')).sort();
+    const read = await Promise.all(names.map(async (name) => await statementOf(name, join(folder, name))));
+    return read.filter((each) => each !== undefined);
   };
+}
+
+/** undefined for a folder in it. */
+async function statementOf(name: string, path: string): Promise<GivenStatement | undefined> {
+  const about = await stat(path);
+  // A copy may keep the time at which its original was written, and never that at which it came here.
+  const given = { name, changed: Math.max(about.mtimeMs, about.ctimeMs) };
+  if (STATEMENT.test(name)) return { ...given, text: await readFile(path, 'utf8') };
+  return about.isFile() ? { ...given, fault: 'is neither .jsonl nor .csv: nothing else is read here' } : undefined;
 }

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
-import { createReconcileActivities, type ReconcileDeps } from '../../activities/reconcile.js';
+import { createReconcileActivities, type GivenStatement, type ReconcileDeps } from '../../activities/reconcile.js';
 import { type FlowFacts, noCounts, type SweepCall, type SweptCounts } from '../../src/contract/reconcile.js';
 import { type Payment, type ProviderClient, ProviderError } from '../../src/provider/index.js';
 import { statementsIn } from '../../workers/statements.js';
@@ -160,8 +160,10 @@ describe('statements that lie ready', () => {
         created: iso(from),
       }),
     ].join('\n');
-  const matched = async (from: number, until: number, changed: number, flows: FlowFacts[] = []) => {
-    const statements = async () => [{ name: 'a.jsonl', text: lines(from, until, 'tx-9'), changed }];
+  const matched = async (from: number, until: number, changed: number, flows: FlowFacts[] = []) =>
+    await matchedOf([{ name: 'a.jsonl', text: lines(from, until, 'tx-9'), changed }], flows);
+  const matchedOf = async (given: GivenStatement[], flows: FlowFacts[] = []) => {
+    const statements = async () => given;
     const deps = { reconcile: portOf(flows), statements } as unknown as ReconcileDeps;
     const activities = sealedCalls(createReconcileActivities(deps));
     return await new MockActivityEnvironment().run(() =>
@@ -205,5 +207,22 @@ describe('statements that lie ready', () => {
     rmSync(folder, { recursive: true });
     expect(one).toMatchObject({ name: 'a.csv', text: 'kind' });
     expect(one?.changed).toBeGreaterThan(begun - 1_000);
+  });
+
+  test('are read whatever the case of their names, and any other file is named as refused, once', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'holdfast-put-down-'));
+    for (const name of ['JANUARY.CSV', 'june.csv.gz', '.july.csv']) writeFileSync(join(folder, name), 'kind');
+    mkdirSync(join(folder, 'matched'));
+    const given = (await statementsIn(folder)?.()) ?? [];
+    rmSync(folder, { recursive: true });
+    const fault = expect.stringContaining('is neither .jsonl nor .csv') as string;
+    expect(given).toMatchObject([
+      { name: 'JANUARY.CSV', text: 'kind' },
+      { name: 'june.csv.gz', fault },
+    ]);
+    const [, other] = given;
+    const put = (changed: number) => matchedOf([{ ...other, changed } as GivenStatement]);
+    expect(await put(NOW)).toMatchObject({ refusedStatements: [{ name: 'june.csv.gz', faults: [fault] }] });
+    expect(await put(since)).toMatchObject({ statements: [], refusedStatements: [] });
   });
 });
