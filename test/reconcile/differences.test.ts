@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { FlowFacts } from '../../src/contract/reconcile.js';
+import { TRANSACTION_KINDS } from '../../src/contract/records.js';
 import type { Row } from '../../src/domain/reconcile/match.js';
-import { action, DAY, flow, NOW, row, THEN } from './in-memory-port.js';
+import { reconcileStatement } from '../../src/domain/reconcile/reconcile.js';
+import { action, DAY, flow, NOW, portOf, row, THEN } from './in-memory-port.js';
 import { actions, auth, capture, found, hold, type More, open, refund } from './found.js';
 
 test('a line without an id that is no difference itself hides none', async () => {
@@ -206,5 +208,47 @@ describe('a void by hand in a statement, which shows no status of a payment,', (
     ],
   ])('is none of that %s', async (_how, rows, flows) => {
     expect((await found(rows, flows)).filter((each) => each.startsWith('flowWithoutMoney'))).toEqual([]);
+  });
+});
+
+describe('of the flows that a statement needs', () => {
+  const OF_NINE = ['payment-order-9', 'payment-actions-pay-9', 'resolve-tx-9'];
+  const nine = row({ reconciliationId: 'order-9', paymentId: 'pay-9', transactionId: 'tx-9' });
+  async function askedFor(rows: Row[], flows: FlowFacts[]) {
+    const asked: string[] = [];
+    const port = portOf(flows);
+    const flowsById = async (ids: readonly string[]) => {
+      asked.push(...ids);
+      return await port.flowsById(ids);
+    };
+    const covers = { from: THEN - DAY, until: NOW };
+    const statement = { chargebacks: [], rows, covers, kinds: new Set(TRANSACTION_KINDS), units: undefined };
+    const findings = await reconcileStatement(statement, { ...port, flowsById }, { windowMs: DAY, now: NOW });
+    return { asked, kinds: findings.map(({ kind }) => kind) };
+  }
+
+  test('only those of lines that no flow of its time claims are asked for by their ids', async () => {
+    const flows = [flow(), actions([action('refund', 'ref-1', 500)])];
+    const { asked, kinds } = await askedFor([row(), refund('ref-1', 500), nine], flows);
+    expect({ asked, kinds }).toEqual({ asked: OF_NINE, kinds: ['moneyWithoutFlow'] });
+  });
+
+  test('an older one is found so', async () => {
+    const older = { startedAt: THEN - 9 * DAY, closedAt: THEN - 8 * DAY };
+    const flows = [
+      flow(),
+      flow({ reference: 'order-9', paymentId: 'pay-9', ...older }, { paymentId: 'pay-9', transactionId: 'tx-9' }),
+    ];
+    expect(await askedFor([row(), nine], flows)).toEqual({ asked: OF_NINE, kinds: [] });
+  });
+
+  test('those of a line without an id, and of one that was adopted, are asked for too', async () => {
+    const adopted = { ...flow({ type: WORKFLOW_TYPES.resolvePending }), workflowId: 'resolve-tx-1' };
+    expect(await askedFor([row()], [adopted])).toEqual({
+      asked: ['payment-order-1', 'payment-actions-pay-1'],
+      kinds: [],
+    });
+    const line = row({ transactionId: undefined });
+    expect(await askedFor([line], [flow()])).toEqual({ asked: ['payment-actions-pay-1'], kinds: [] });
   });
 });

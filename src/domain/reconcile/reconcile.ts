@@ -1,7 +1,7 @@
 import { type Finding, type FlowFacts, type ReconcilePort, UnreadableFlow } from '../../contract/reconcile.js';
 import { TRANSACTION_KINDS, type TransactionKind } from '../../contract/records.js';
 import { differences, type Frame, toBeKnown } from './differences.js';
-import { idsOf, type Match, match, type Row } from './match.js';
+import { idsOf, type Match, match, type Pair, type Row } from './match.js';
 import { disputes } from './disputes.js';
 import type { ReconcilableStatement } from './statement-rows.js';
 import { unfollowed } from './unfollowed.js';
@@ -48,12 +48,22 @@ export async function reconcileStatement(
 
 /** The flows of rows that are not among those of the statement's time: older ones, and what their payment tells. */
 async function addFlowsOf(rows: readonly Row[], flows: Map<string, FlowFacts>, port: ReconcilePort): Promise<void> {
-  const ids = rows.flatMap(idsOf).filter((id) => !flows.has(id));
-  for (const flow of await port.flowsById([...new Set(ids)])) flows.set(flow.workflowId, flow);
+  const claimed = claimedById(match(rows, flows.values()));
+  const ids = rows.filter((row) => !claimed.has(row)).flatMap(idsOf);
+  for (const flow of await port.flowsById([...new Set(ids)].filter((id) => !flows.has(id))))
+    flows.set(flow.workflowId, flow);
   const { rows: unaccounted, flowsOf } = match(rows, flows.values());
   const nobodys = unaccounted.filter((row) => flowsOf(row).length === 0).flatMap(({ paymentId }) => paymentId ?? []);
   for (const flow of await port.flowsOfPayments([...new Set(nobodys)])) flows.set(flow.workflowId, flow);
   refuseUnreadable(flows.values());
+}
+
+/** No further flow is needed for these, which nearly all are: each other one may be of three. */
+function claimedById({ pairs }: Match): Set<Row> {
+  // One that was adopted may be of an older flow too, which says of which kind it is.
+  const isOfId = ({ row, claim }: Pair): boolean =>
+    claim.kind !== undefined && row.transactionId !== undefined && row.transactionId === claim.transactionId;
+  return new Set(pairs.filter(isOfId).map(({ row }) => row));
 }
 
 function refuseUnreadable(flows: Iterable<FlowFacts>): void {
