@@ -4,6 +4,7 @@ import { subscriptionOfAttempt } from '../contract/names.js';
 import { CHARGEBACK, TRANSACTION_KINDS } from '../contract/records.js';
 import { TRANSACTION_STATUSES, type TransactionStatus } from '../contract/statuses.js';
 import { type LostTime, parseLostTime, showLostTime } from './lost-time.js';
+import { fieldFaults, jsonLines, minorUnits, NO_OBJECT, oneOf, textOr } from './statement-lines.js';
 
 /** The operations that take, hold or send money first: all others follow one of these. */
 const FIRST_KINDS = ['authorization', 'charge', 'credit'] as const;
@@ -29,17 +30,7 @@ export interface Statement {
   readonly paymentIds: ReadonlySet<string>;
 }
 
-/** A space at an end would make a reference that nobody finds, and so a payment that counts as not made. */
-const textOr = (otherwise: string) =>
-  z
-    .string({ error: ({ input }) => (input === undefined ? `is missing${otherwise}` : `must be a text${otherwise}`) })
-    .refine((value) => value !== '' && value === value.trim(), 'must not be empty, nor begin or end with a space');
 const text = textOr('');
-const oneOf = <const Values extends readonly string[]>(values: Values) =>
-  z.enum(values, {
-    error: ({ input }) =>
-      input === undefined ? 'is missing' : `${show(input)} is unknown: use one of ${values.join(', ')}`,
-  });
 const anyRow = z.object({
   kind: oneOf([...TRANSACTION_KINDS, CHARGEBACK]),
   status: oneOf(TRANSACTION_STATUSES),
@@ -49,9 +40,7 @@ const anyRow = z.object({
 const firstRow = anyRow.extend({
   kind: oneOf(FIRST_KINDS),
   reconciliation_id: textOr(', or nobody can tell whose money it is; leave out what no flow of Holdfast has made'),
-  amount: z
-    .number({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be a number of minor units') })
-    .refine((value) => Number.isSafeInteger(value) && value > 0, 'must be a whole number of minor units above 0'),
+  amount: minorUnits,
   currency: text,
 });
 const headerSchema = z.strictObject({ covers: z.string() });
@@ -64,18 +53,17 @@ const HEADER = 'must be {"covers":"<from>,<until>"}: the time for which this sta
  * @returns every fault of every line
  */
 export function parseStatement(source: string, now: number): { statement: Statement } | { faults: string[] } {
-  const lines = source.split('\n').map((line, index) => ({ line: line.trim(), number: index + 1 }));
-  const [header, ...rows] = lines.filter(({ line }) => line !== '');
+  const [header, ...rows] = jsonLines(source);
   const faults: string[] = [];
-  const covers = header === undefined ? undefined : coverOf(header.line, now);
+  const covers = header === undefined ? undefined : coverOf(header.value, now);
   if (covers === undefined || 'faults' in covers)
     faults.push(...(covers?.faults ?? [HEADER]).map((fault) => `line ${header?.number ?? 1}: ${fault}`));
   const entries = new Map<string, StatementEntry[]>();
   const bills = new Map<string, StatementEntry[]>();
   const paymentIds = new Set<string>();
   const seen = new Map<string, { line: string; number: number }>();
-  for (const { line, number } of rows) {
-    const row = parseRow(line);
+  for (const { line, number, value } of rows) {
+    const row = parseRow(value);
     if ('faults' in row) {
       faults.push(...row.faults.map((fault) => `line ${number}: ${fault}`));
       continue;
@@ -102,8 +90,8 @@ function add(to: Map<string, StatementEntry[]>, key: string, entry: StatementEnt
   else known.push(entry);
 }
 
-function coverOf(line: string, now: number): ReturnType<typeof parseLostTime> {
-  const header = headerSchema.safeParse(jsonOf(line));
+function coverOf(value: object | undefined, now: number): ReturnType<typeof parseLostTime> {
+  const header = headerSchema.safeParse(value);
   if (!header.success) return { faults: [HEADER] };
   const covers = parseLostTime(header.data.covers, now);
   return 'lost' in covers ? covers : { faults: covers.faults.map((fault) => `covers: ${fault}`) };
@@ -111,13 +99,11 @@ function coverOf(line: string, now: number): ReturnType<typeof parseLostTime> {
 
 type Row = { transactionId: string; reference: string; entry: StatementEntry | undefined };
 
-function parseRow(line: string): Row | { faults: string[] } {
-  const value = jsonOf(line);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { faults: ['is no JSON object'] };
+function parseRow(value: object | undefined): Row | { faults: string[] } {
+  if (value === undefined) return { faults: [NO_OBJECT] };
   const isFirst = FIRST_KINDS.some((kind) => kind === (value as { kind?: unknown }).kind);
   const parsed = (isFirst ? firstRow : anyRow).safeParse(value);
-  if (!parsed.success)
-    return { faults: parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`) };
+  if (!parsed.success) return { faults: fieldFaults(parsed.error) };
   const row = parsed.data as z.output<typeof anyRow> & Partial<z.output<typeof firstRow>>;
   const { kind, status, amount = 0, currency = '', reconciliation_id: reference = '' } = row;
   const transactionId = row.transaction_id;
@@ -127,14 +113,6 @@ function parseRow(line: string): Row | { faults: string[] } {
     reference,
     entry: isFirst ? { kind: kind as StatementEntry['kind'], ...common } : undefined,
   };
-}
-
-function jsonOf(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A transaction that was seen in the midst of its call is listed by then. */

@@ -6,6 +6,16 @@ import { CHARGEBACK, TRANSACTION_KINDS, type TransactionKind } from '../../contr
 import { TRANSACTION_STATUSES } from '../../contract/statuses.js';
 import { parseLostTime } from '../lost-time.js';
 import { decimalToMinorUnits } from '../money.js';
+import {
+  fieldFaults,
+  jsonLines,
+  minorUnits,
+  NO_OBJECT,
+  objectOf,
+  oneOf,
+  type StatementLine,
+  textOr,
+} from '../statement-lines.js';
 import type { Row } from './match.js';
 
 /** Money that a card holder has had taken back. */
@@ -29,17 +39,9 @@ const HEADER =
   'must be {"covers":"<from>,<until>"}: the time for which this statement has every transaction. It may name "kinds" ' +
   'and "business_units" too, where it has those alone';
 
-const text = z
-  .string('must be a text')
-  .refine((value) => value !== '' && value === value.trim(), 'must not be empty, nor begin or end with a space')
-  .max(255, 'is longer than 255 characters');
+const text = textOr('').max(255, 'is longer than 255 characters');
 /** A spreadsheet or an acquirer may write a UUID in capitals, which the service has in small letters. Other ids have a case. */
 const serviceId = text.transform((value) => (uuidSchema.safeParse(value).success ? value.toLowerCase() : value));
-const oneOf = <const Values extends readonly string[]>(values: Values) =>
-  z.enum(values, {
-    error: ({ input }) =>
-      input === undefined ? 'is missing' : `${show(input)} is unknown: use one of ${values.join(', ')}`,
-  });
 const instant = z.iso
   .datetime({
     offset: true,
@@ -51,10 +53,7 @@ const instant = z.iso
 const rowSchema = z.object({
   kind: oneOf(LINE_KINDS),
   status: oneOf(TRANSACTION_STATUSES).default('Succeed'),
-  amount: z
-    .number('must be a number of minor units')
-    .refine((value) => Number.isSafeInteger(value) && value > 0, 'must be a whole number of minor units above 0')
-    .optional(),
+  amount: minorUnits.optional(),
   amount_decimal: z.string('must be a text, such as "10.95"').optional(),
   currency: z
     .string('must be a text')
@@ -78,12 +77,6 @@ interface Options {
   now: number;
   /** `<from>,<until>`, where the file has no first line of its own that says so. */
   covers?: string | undefined;
-}
-
-interface Line {
-  readonly number: number;
-  /** undefined: the line is neither an object nor a record. */
-  readonly value: object | undefined;
 }
 
 /**
@@ -131,7 +124,7 @@ export function parseReconcilable(
 interface Lines {
   /** The first line, if it says what the statement covers. */
   header: string | undefined;
-  lines: Line[];
+  lines: Omit<StatementLine, 'line'>[];
   faults: string[];
 }
 
@@ -141,20 +134,16 @@ function linesOf(source: string): Lines {
       .split('\n')
       .find((line) => line.trim() !== '')
       ?.trim() ?? '';
-  return first.startsWith('{') ? jsonLines(source) : csvLines(source);
+  return first.startsWith('{') ? ofJson(source) : ofCsv(source);
 }
 
-function jsonLines(source: string): Lines {
-  const all = source
-    .split('\n')
-    .map((line, index) => ({ line: line.trim(), number: index + 1 }))
-    .filter(({ line }) => line !== '')
-    .map(({ line, number }) => ({ line, number, value: asObject(jsonOf(line)) }));
+function ofJson(source: string): Lines {
+  const all = jsonLines(source);
   const hasHeader = all[0]?.value !== undefined && !('kind' in all[0].value);
   return { header: hasHeader ? all[0]?.line : undefined, lines: hasHeader ? all.slice(1) : all, faults: [] };
 }
 
-function csvLines(source: string): Lines {
+function ofCsv(source: string): Lines {
   const [, mark, rest = ''] = /^\s*(#[^\n]*)(?:\n([^]*))?$/.exec(source) ?? [];
   const offset = mark === undefined ? 0 : source.slice(0, source.indexOf(mark)).split('\n').length;
   const header = mark?.slice(1).trim();
@@ -200,7 +189,7 @@ function headerOf(
   given: string | undefined,
   now: number,
 ): Omit<ReconcilableStatement, 'rows' | 'chargebacks'> | { faults: string[] } {
-  const header = headerSchema.safeParse(line === undefined ? { covers: given } : jsonOf(line));
+  const header = headerSchema.safeParse(line === undefined ? { covers: given } : objectOf(line));
   if (!header.success) return { faults: [`line 1: ${HEADER}`] };
   const { covers: own, kinds = TRANSACTION_KINDS, business_units: units } = header.data;
   const covers = parseLostTime(given ?? own, now);
@@ -210,12 +199,11 @@ function headerOf(
 }
 
 function rowOf(value: object | undefined): { row: Row } | { chargeback: Chargeback } | { faults: string[] } {
-  if (value === undefined) return { faults: ['is no JSON object'] };
+  if (value === undefined) return { faults: [NO_OBJECT] };
   const parsed = rowSchema.safeParse(value);
   const misspelt = Object.keys(value).flatMap((name) => misspellingOf(name, value));
   if (!parsed.success || misspelt.length > 0) {
-    const issues = parsed.error?.issues ?? [];
-    return { faults: [...misspelt, ...issues.map(({ path, message }) => `${path.join('.')} ${message}`)] };
+    return { faults: [...misspelt, ...(parsed.error === undefined ? [] : fieldFaults(parsed.error))] };
   }
   const { kind, status, currency, created, settled, amount_decimal: decimal } = parsed.data;
   const { reconciliation_id: reconciliationId, payment_id: paymentId, transaction_id: transactionId } = parsed.data;
@@ -258,16 +246,4 @@ function amountOf(
     faults.push(`amount_decimal ${(error as Error).message}`);
   }
   return undefined;
-}
-
-function asObject(value: unknown): object | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
-}
-
-function jsonOf(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
