@@ -113,7 +113,36 @@ export async function listPaymentMethods(deps: ActivityDeps, call: CustomerCall)
 /** `DELETE /customers/{customer_id}/payment-methods/{token}` */
 export async function deletePaymentMethod(deps: ActivityDeps, call: PaymentMethodCall): Promise<void> {
   const provider = providerFor(deps, call.businessUnit);
-  await sendDelete(() => provider.deletePaymentMethod(call.customerId, call.token, readOptions()));
+  try {
+    await sendDelete(() => provider.deletePaymentMethod(call.customerId, call.token, readOptions()));
+  } catch (error) {
+    if (!isUnreadableSuccess(error)) throw error;
+    await refuseIfOnFile(deps, call, error);
+  }
+}
+
+/** A 2xx with a body that a deletion does not have: a proxy may have answered for the service. */
+function isUnreadableSuccess(error: unknown): error is ApplicationFailure {
+  if (!(error instanceof ApplicationFailure) || error.type !== FAILURE_TYPES.unexpectedResponse) return false;
+  const { httpStatus } = (error.details?.[0] ?? {}) as Partial<FailureDetails>;
+  return httpStatus !== undefined && httpStatus >= 200 && httpStatus < 300;
+}
+
+/** Believes such an answer only if the card is gone. Else the deletion is sent again. */
+async function refuseIfOnFile(deps: ActivityDeps, call: PaymentMethodCall, answer: ApplicationFailure): Promise<void> {
+  const says = await getPaymentMethod(deps, call).then(
+    () => 'the card is still on file',
+    (error: unknown) => {
+      if (error instanceof ApplicationFailure && error.type === FAILURE_TYPES.notFound) return undefined;
+      return `whether the card is on file could not be read: ${error instanceof Error ? error.message : String(error)}`;
+    },
+  );
+  if (says === undefined) return;
+  throw ApplicationFailure.retryable(
+    `Not removed, or not proven to be: ${says}; ${answer.message}`,
+    FAILURE_TYPES.unexpectedResponse,
+    ...(answer.details ?? []),
+  );
 }
 
 /** `GET /tokens/{token}`. After a restore it is no obstacle that there is none: it may have been used in the lost time. */

@@ -66,6 +66,27 @@ describe('deletePaymentMethod', () => {
     expect(await harness.run(name, call, { attempt: 2 })).toBeUndefined();
   });
 
+  test.each([
+    ['an answer that is no deletion is sent again while the card is on file', false],
+    ['such an answer has worked where the card is gone', true],
+  ])('with %s', async (_name, after) => {
+    const call = callsFor(await prepared.for(name))[name];
+    await service.sandbox.control.addFault({ action: 'garbage', method: 'DELETE', path: '*', after, times: 1 });
+    if (after) return expect(await harness.run(name, call)).toBeUndefined();
+    const failed = await harness.fail(name, call);
+    expect(failed).toMatchObject({ type: 'UnexpectedResponse', retryable: true, details: { httpStatus: 200 } });
+    expect(failed.message).toContain('still on file');
+    expect(await harness.run(name, call, { attempt: 2 })).toBeUndefined();
+  });
+
+  test('with such an answer is sent again where no read says whether the card is gone', async () => {
+    const call = callsFor(await prepared.for(name))[name];
+    await service.sandbox.control.addFault({ action: 'garbage', method: 'DELETE', path: '*', after: true, times: 1 });
+    await service.sandbox.control.addFault({ action: 'status', status: 405, method: 'GET', path: '*', times: 1 });
+    expect(await harness.fail(name, call)).toMatchObject({ type: 'UnexpectedResponse', retryable: true });
+    expect(await harness.run(name, call, { attempt: 2 })).toBeUndefined();
+  });
+
   test('after attempts that never left is still NotFound for what does not exist', async () => {
     const call = callsFor(NOTHING)[name];
     const nobody = new Harness({ baseUrl: 'http://127.0.0.1:1' });

@@ -62,18 +62,13 @@ const DOCUMENTED = NAMES.flatMap((name) =>
 );
 const STATUSES = [...new Set([...DOCUMENTED.map(Number), 403, 429, 502, 504])].toSorted();
 
-type Row = readonly [name: string, fault: FaultInput, expected: (name: OperationName) => Expected | 'answered'];
+type Row = readonly [name: string, fault: FaultInput, expected: (name: OperationName) => Expected];
 const lost: Expected = { type: 'ProviderUnavailable', ...SENT_AGAIN };
 const ROWS: readonly Row[] = [
   ...STATUSES.map((status): Row => [`${status}`, { action: 'status', status }, (name) => ofStatus(status, name)]),
   ['a closed connection', { action: 'refuse' }, () => lost],
   ['a lost reply', { action: 'drop_reply' }, () => lost],
-  [
-    'an answer cut short',
-    { action: 'garbage' },
-    // The answer to a DELETE is its status; a body is not looked at.
-    (name) => (OPERATIONS[name].method === 'DELETE' ? 'answered' : { type: 'UnexpectedResponse', ...REFUSED }),
-  ],
+  ['an answer cut short', { action: 'garbage' }, () => ({ type: 'UnexpectedResponse', ...REFUSED })],
 ];
 /** What a failure means changes between the oldest version and the next; the short run takes the oldest and the newest. */
 const VERSIONS = API_VERSIONS.filter((_version, index) => index % fullOr(1, API_VERSIONS.length - 1) === 0);
@@ -86,13 +81,7 @@ describe('every failure of every operation has its type, in the client and in th
     await service.sandbox.control.addFault({ ...fault, path: '*' });
     const calls = callsFor(NOTHING);
     for (const name of at(apiVersion)) {
-      const outcome = expected(name);
-      if (outcome === 'answered') {
-        await EXAMPLES[name].call(prepared.client);
-        if (isActivity(name)) await harness.run(name, calls[name]);
-        continue;
-      }
-      const { type, retryable } = outcome;
+      const { type, retryable } = expected(name);
       const error = await failureOf(EXAMPLES[name].call(prepared.client));
       expect([name, error.failureType, error.mayHaveLeft]).toEqual([name, type, true]);
       if (!isActivity(name)) continue;
@@ -102,7 +91,9 @@ describe('every failure of every operation has its type, in the client and in th
         continue;
       }
       const failed = await harness.fail(name, calls[name]);
-      expect([name, failed.type, failed.retryable]).toEqual([name, type, retryable]);
+      // Nothing moves twice by a second deletion, so one with an unreadable answer is sent again.
+      const again = retryable || (name === 'deletePaymentMethod' && type === 'UnexpectedResponse');
+      expect([name, failed.type, failed.retryable]).toEqual([name, type, again]);
       expect(failed.details).toMatchObject({ mayHaveLeft: true });
     }
     await prepared.close();

@@ -106,13 +106,25 @@ test('a stored card without a token makes the whole list, and the whole customer
   expect((await failureOf(customer.getCustomer(PAYMENT_ID))).faults?.[0]).toMatch(/^payment_methods\.0\.token: /);
 });
 
-test('a deletion is done at any 2xx, whatever its body', async () => {
-  for (const body of ['', '{}', 'deleted', '{"id":']) {
-    const client = await clientFor(json(200, body));
+test('a deletion is done at a 2xx without a body', async () => {
+  for (const status of [200, 204]) {
+    const client = await clientFor(json(status, ''));
     expect(await client.deletePaymentMethod(PAYMENT_ID, CHARGE_ID)).toEqual({
       data: undefined,
-      httpStatus: 200,
+      httpStatus: status,
       requestId: 'req-1',
+    });
+  }
+});
+
+test('a deletion is not done at a 2xx with a body, which may be the page of a proxy or an error', async () => {
+  const error = '{"category":"api_request_error","description":"Not now."}';
+  for (const body of ['{}', 'null', '<html>', '{"id":', error]) {
+    const client = await clientFor(json(200, body));
+    expect(await failureOf(client.deletePaymentMethod(PAYMENT_ID, CHARGE_ID))).toMatchObject({
+      kind: 'unexpected',
+      httpStatus: 200,
+      faults: [expect.stringMatching(/^body: /)],
     });
   }
 });

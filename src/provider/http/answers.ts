@@ -20,7 +20,7 @@ interface AnswerContext<T> {
   origin: string;
   version: ApiVersion;
   schema: z.ZodType<T>;
-  /** A successful answer has no body; if there is one, it is ignored. */
+  /** A successful answer is a 204 or has no body: what has one may be the page of a proxy, or an error. */
   bodyless: boolean;
   failures: FailureMap;
   /** A field that the answer must have, and its value. UUIDs are compared without case. */
@@ -53,7 +53,8 @@ function decode<T>(answer: RawAnswer, context: AnswerContext<T>): T {
   const text = answer.body.toString('utf8');
   let faults: string[];
   try {
-    const body = context.bodyless ? undefined : decodeBody(text, context.version, context.currency);
+    const hasNone = context.bodyless && (answer.status === 204 || text === '');
+    const body = hasNone ? undefined : decodeBody(text, context.version, context.currency);
     const parsed = context.schema.safeParse(body);
     if (parsed.success) {
       const { about } = context;

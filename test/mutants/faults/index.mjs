@@ -1,5 +1,6 @@
 import { AMOUNT_FAULTS } from './amounts-of-bills.mjs';
 import { ANSWER_FAULTS } from './answers-and-absence.mjs';
+import { BELIEVED_ANSWER_FAULTS } from './believed-answers.mjs';
 import { BILLED_THROUGH_FAULTS } from './billed-through.mjs';
 import { BILLING_FAULTS } from './billing.mjs';
 import { BILLING_FLOW_FAULTS } from './billing-flow.mjs';
@@ -61,4 +62,5 @@ export const FAULTS = [
   ...SECOND_READING_FAULTS,
   ...COMMAND_ANSWER_FAULTS,
   ...EVENT_PATH_FAULTS,
+  ...BELIEVED_ANSWER_FAULTS,
 ];

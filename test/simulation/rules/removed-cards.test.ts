@@ -25,6 +25,14 @@ test('a removal that has failed is asked for again by a repeat, and its command 
   expect((await time.holdfast.listCards({ customerId })).cards).toEqual([]);
 });
 
+test('a removal that is answered by a proxy, or by an error with a 200, is asked for again and not called removed', async () => {
+  const { customerId, token } = await storedCard(time);
+  const fault = await time.sandbox.addFault({ action: 'garbage', method: 'DELETE', path: `*/${token}`, times: 1 });
+  expect(await time.holdfast.removeCard({ customerId, token })).toMatchObject({ status: 'removed' });
+  expect((await time.holdfast.listCards({ customerId })).cards).toEqual([]);
+  expect(await time.sandbox.faults()).toMatchObject([{ id: fault.id, fired: 1 }]);
+});
+
 test('who removes a card at a service that does not answer is told that, and the command id for a repeat', async () => {
   const { customerId, token } = await storedCard(time);
   const fault = await time.sandbox.addFault(refuses(503, token));
