@@ -4,7 +4,7 @@ import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import type { CountOutgoing, OutgoingAnswer, OutgoingCall } from '../src/contract/outgoing.js';
 import type { PaymentRecord } from '../src/contract/records.js';
 import { dayOf, overInWords, overPerCall } from '../src/domain/outgoing.js';
-import { type ActivityDeps, knownUnits, orNothing, readCall } from './read-call.js';
+import { type ActivityDeps, isRefusedRead, knownUnits, readCall } from './read-call.js';
 
 /** Of a key or card: a day of 30,000 carries them from run to run, in 2 MiB at most. */
 const shortHash = (text: string): string => hashOf(text).slice(0, 15);
@@ -55,13 +55,14 @@ async function cardOf(deps: ActivityDeps, call: OutgoingCall): Promise<string> {
   const { businessUnit, paymentId, currency } = call;
   const payment = shortHash(`payment ${paymentId}`);
   if (deps.units?.get(businessUnit)?.onlyNamedReads === true) return payment;
-  // A service that refuses its lists shows no card either.
-  const made = await orNothing(
-    readCall(deps, { businessUnit, currency }, async (provider, options) => {
-      const charges = await provider.listCharges(paymentId, options);
-      return charges.data.length > 0 ? charges.data : (await provider.listAuthorizations(paymentId, options)).data;
-    }),
-  );
+  const made = await readCall(deps, { businessUnit, currency }, async (provider, options) => {
+    const charges = await provider.listCharges(paymentId, options);
+    return charges.data.length > 0 ? charges.data : (await provider.listAuthorizations(paymentId, options)).data;
+  }).catch((error: unknown) => {
+    // A service that offers no lists shows no card either.
+    if (!isRefusedRead(error)) throw error;
+    return undefined;
+  });
   const fingerprint = made?.find(({ paymentMethod }) => paymentMethod?.fingerprint !== undefined)?.paymentMethod
     ?.fingerprint;
   return fingerprint === undefined ? payment : shortHash(`card ${fingerprint}`);

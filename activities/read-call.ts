@@ -6,6 +6,7 @@ import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import type { Brake } from '../src/contract/brakes.js';
 import type { OutgoingLimits } from '../src/contract/outgoing.js';
 import type { ReferenceBook } from '../src/contract/reference-book.js';
+import { REFUSING_STATUSES } from '../src/domain/absence.js';
 import type { LostTime } from '../src/domain/lost-time.js';
 import type { Statement } from '../src/domain/statement.js';
 import type { NotifySettings } from '../src/security/notify-settings.js';
@@ -153,6 +154,13 @@ export const MOST_BYTES_TOGETHER = 1_000_000;
 
 export function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value) ?? '');
+}
+
+/** True if the service answered a read as it answers one that it does not offer. */
+export function isRefusedRead(error: unknown): boolean {
+  if (!(error instanceof ApplicationFailure)) return false;
+  const { httpStatus } = (error.details?.[0] ?? {}) as Partial<FailureDetails>;
+  return httpStatus !== undefined && REFUSING_STATUSES.includes(httpStatus);
 }
 
 /** Resolves to undefined for a 404: the resource does not exist. */

@@ -4,10 +4,10 @@ import type { KeyedCall } from '../src/contract/activity-calls.js';
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import { type PostOptions, type ProviderClient, ProviderError } from '../src/provider/index.js';
 import { lostKeysUntil } from '../src/domain/lost-time.js';
-import { REFUSALS, REFUSED_FOR_MS, REFUSING_STATUSES } from '../src/domain/absence.js';
+import { REFUSALS, REFUSED_FOR_MS } from '../src/domain/absence.js';
 import { whySentBefore } from './after-restore.js';
 import { urgentFrom } from './bulkhead.js';
-import { type ActivityDeps, knownUnits, whileBeating } from './read-call.js';
+import { type ActivityDeps, isRefusedRead, knownUnits, whileBeating } from './read-call.js';
 import { toApplicationFailure } from './to-application-failure.js';
 
 /** The activity times out 5 s later, of which a regular one may wait 3 s for its turn. */
@@ -197,10 +197,9 @@ function windowClosed(call: KeyedCall, mayHaveLeft: boolean): ApplicationFailure
 /** True if the service does not offer the read, by the unit's setting or by its refusals (money rule 6). */
 function neverReadable(error: unknown, { attempt, scheduledTimestampMs }: Info, now: number): boolean {
   if (!(error instanceof ApplicationFailure)) return false;
-  const { httpStatus, notOffered } = (error.details?.[0] ?? {}) as Partial<FailureDetails>;
+  const { notOffered } = (error.details?.[0] ?? {}) as Partial<FailureDetails>;
   if (notOffered === true) return true;
-  const refused = httpStatus !== undefined && REFUSING_STATUSES.includes(httpStatus);
-  return refused && attempt >= REFUSALS && now - scheduledTimestampMs >= REFUSED_FOR_MS;
+  return isRefusedRead(error) && attempt >= REFUSALS && now - scheduledTimestampMs >= REFUSED_FOR_MS;
 }
 
 type SentBefore = NonNullable<Awaited<ReturnType<typeof whySentBefore>>>;

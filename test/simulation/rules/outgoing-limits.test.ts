@@ -104,6 +104,24 @@ test('a service that rejects the read of the card calls a person, and the refund
   expect(await actions.status()).toMatchObject({ needsOperator: false });
 });
 
+test.each([404, 405, 501])(
+  'where a service answers %i to its lists, the payment stands for the card',
+  async (status) => {
+    const at = await newDay();
+    const { actions, paymentId } = await charged('EUR');
+    const mend = time.fail('countOutgoing');
+    const { answer } = await actions.command('refund', { commandId: 'r', amount: 5_000 });
+    await pass(10 * SECOND);
+    const fault = await time.sandbox.addFault(answers(status, 'GET', `/payments/${paymentId}/charges`));
+    mend();
+    await pass(MINUTE);
+    expect(await actions.status()).toMatchObject({ waitingFor: 'command', needsOperator: false });
+    await time.sandbox.removeFault(fault.id);
+    expect(await answer).toMatchObject({ status: 'succeeded' });
+    expect(await time.holdfast.explain(counterOf(at))).toContain('1 credits and refunds, 50.00 EUR');
+  },
+);
+
 test('a unit without limits asks no counter', async () => {
   await liftLimits();
   await newDay();
