@@ -28,9 +28,12 @@ async function refusalOf(input: object): Promise<unknown> {
 }
 
 describe('a raw start', () => {
-  test('is told all at once: what is wrong with fields, with the customer and with the card', async () => {
+  test.each([
+    ['the customer', randomUUID()],
+    ['a customer whose id is no UUID', 'cus_1001'],
+  ])('is told all at once: what is wrong with fields, with %s and with the card', async (_name, customerId) => {
     const input = { ...(await monthly(time)), amount: 0.5, timeZone: 'Rome', interval: { every: 0, unit: 'month' } };
-    const faults = await refusalOf({ ...input, customerId: randomUUID(), token: randomUUID() });
+    const faults = await refusalOf({ ...input, customerId, token: randomUUID() });
     const named = ['interval.every', 'amount', 'timeZone', 'customerId', 'token'];
     expect(faults).toEqual([
       'InvalidInput',

@@ -7,7 +7,7 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
-import { businessUnitSchema, uuidSchema } from '../../src/contract/fields.js';
+import { businessUnitSchema, customerIdSchema, uuidSchema } from '../../src/contract/fields.js';
 import { isUndecodable } from '../../src/contract/payload-marks.js';
 import { invalidInput } from '../kit/start-guard.js';
 import { subscriptionOutcomeUpdate } from '../messages.js';
@@ -43,7 +43,7 @@ async function cardFaults(raw: unknown): Promise<string[]> {
   if (typeof raw !== 'object' || raw === null || isUndecodable(raw)) return [];
   const { businessUnit = 'default', customerId, token } = raw as Readonly<Record<string, unknown>>;
   const unit = businessUnitSchema.safeParse(businessUnit);
-  const customer = uuidSchema.safeParse(customerId);
+  const customer = customerIdSchema.safeParse(customerId);
   const card = uuidSchema.safeParse(token);
   if (!unit.success || !customer.success) return [];
   const ids = { businessUnit: unit.data, customerId: customer.data };
