@@ -62,6 +62,8 @@ export const NETWORK_ERROR_REPOSTS_MS = [15 * SECOND, 45 * SECOND, 3 * MINUTE, 6
 export const NETWORK_ERROR_BELIEVED_AFTER_MS = HOUR;
 /** `provider_error` is believed after one more read, made after this long. */
 export const PROVIDER_ERROR_READ_AFTER_MS = 5 * SECOND;
+/** Where the service offers no such read, the POST is repeated this long after that is known. */
+export const PROVIDER_ERROR_REPOST_AFTER_MS = SECOND;
 
 /** The service forgets an idempotency key after 24 h; 4 h are reserved for clock differences and calls in progress. */
 export const KEY_WINDOW_MS = 20 * HOUR;

@@ -6,6 +6,7 @@ import {
   NETWORK_ERROR_REPOSTS_MS,
   pollDelay,
   PROVIDER_ERROR_READ_AFTER_MS,
+  PROVIDER_ERROR_REPOST_AFTER_MS,
 } from './schedules.js';
 
 /** Progress of waiting for one transaction's final status. */
@@ -15,8 +16,12 @@ export interface SettlingProgress {
   reposts: number;
   /** false if the window has closed or the transaction is foreign. */
   canRepost: boolean;
-  /** A read has been answered since the transaction was first seen, or the service offers none. */
+  /** A read has been answered since the transaction was first seen. */
   readBack: boolean;
+  /** The service offers no read of it: nothing but the same POST can say more. */
+  unreadable?: boolean;
+  /** A reply in doubt has led to a repeat under the same key. */
+  repostedInDoubt?: boolean;
   /** ms since a failure that is not believed yet was first seen. */
   unconfirmedForMs: number;
 }
@@ -26,7 +31,8 @@ export type NextStep = { end: true; confirmed: boolean } | { end: false; waitMs:
 /**
  * The next step towards a final status. `Succeed` is final. A failure is final with two exceptions: `provider_error` in
  * a reply is read once more, and `provider_network_error` is sent again under the same key, then read for an hour,
- * before it counts as an unconfirmed decline, as does the first one if no read is answered for so long.
+ * before it counts as an unconfirmed decline, as does the first one if no read is answered for so long. Where the service
+ * offers no read of it, that one is sent again once, as the service advises, and is unconfirmed if nothing else is said.
  */
 export function nextSettlingStep(record: TransactionRecord, knownBy: KnownBy, progress: SettlingProgress): NextStep {
   if (isUnconfirmedFailure(record)) {
@@ -40,6 +46,10 @@ export function nextSettlingStep(record: TransactionRecord, knownBy: KnownBy, pr
   if (isInDoubt(record, knownBy) && !progress.readBack) {
     const left = NETWORK_ERROR_BELIEVED_AFTER_MS - progress.unconfirmedForMs;
     if (left <= 0) return { end: true, confirmed: false };
+    if (progress.unreadable === true) {
+      if (!progress.canRepost || progress.repostedInDoubt === true) return { end: true, confirmed: false };
+      return { end: false, waitMs: PROVIDER_ERROR_REPOST_AFTER_MS, by: 'repost' };
+    }
     const waitMs = progress.polls === 0 ? PROVIDER_ERROR_READ_AFTER_MS : pollDelay(progress.polls);
     return { end: false, waitMs: Math.min(waitMs, left), by: 'read' };
   }

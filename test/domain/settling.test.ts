@@ -45,6 +45,9 @@ describe('the next step towards a final status', () => {
     ['then daily for ever', PENDING, 'poll', { polls: 10_000 }, read(24 * HOUR)],
     ['provider_error in a reply is read once after 5 s', PROVIDER_ERROR, 'reply', {}, read(5 * SECOND)],
     ['and ends when read back', PROVIDER_ERROR, 'reply', { readBack: true }, CONFIRMED],
+    ['is sent again where no read is offered', PROVIDER_ERROR, 'reply', { unreadable: true }, repost(SECOND)],
+    ['but once', PROVIDER_ERROR, 'reply', { unreadable: true, repostedInDoubt: true }, UNCONFIRMED],
+    ['and not where nothing may be sent', PROVIDER_ERROR, 'reply', { unreadable: true, canRepost: false }, UNCONFIRMED],
     ['provider_error by webhook ends', PROVIDER_ERROR, 'webhook', {}, CONFIRMED],
     ['provider_error by poll ends', PROVIDER_ERROR, 'poll', {}, CONFIRMED],
     ['provider_network_error is sent again', NETWORK, 'reply', {}, repost(15 * SECOND)],
@@ -66,22 +69,26 @@ describe('the next step towards a final status', () => {
       reposts: fc.nat(8),
       canRepost: fc.boolean(),
       readBack: fc.boolean(),
+      unreadable: fc.boolean(),
+      repostedInDoubt: fc.boolean(),
       unconfirmedForMs: fc.oneof(fc.nat(2 * HOUR), fc.constantFrom(0, HOUR - 1, HOUR)),
     });
     fc.assert(
       fc.property(anyRecord, fc.constantFrom(...KNOWN_BY), progress, (known, knownBy, so) => {
         const step = nextSettlingStep(known, knownBy, so);
         if (step.end) {
-          if (step.confirmed) expect(isFinal(known)).toBe(true);
-          else
-            expect((isUnconfirmedFailure(known) || isInDoubt(known, knownBy)) && so.unconfirmedForMs >= HOUR).toBe(
-              true,
-            );
+          const doubted = isInDoubt(known, knownBy) && !so.readBack;
+          const isLast = so.unconfirmedForMs >= HOUR || (so.unreadable && (so.repostedInDoubt || !so.canRepost));
+          if (step.confirmed) expect(isFinal(known) && !doubted).toBe(true);
+          else if (doubted) expect(isLast).toBe(true);
+          else expect(isUnconfirmedFailure(known) && so.unconfirmedForMs >= HOUR).toBe(true);
           return;
         }
         expect(step.waitMs).toBeGreaterThan(0);
         expect(step.waitMs).toBeLessThanOrEqual(HOUR);
-        if (step.by === 'repost') expect(isUnconfirmedFailure(known) && so.canRepost && so.reposts < 4).toBe(true);
+        const oncePerDoubt = isInDoubt(known, knownBy) && so.unreadable && !so.repostedInDoubt;
+        const mayAsk = oncePerDoubt || (isUnconfirmedFailure(known) && so.reposts < 4);
+        if (step.by === 'repost') expect(so.canRepost && mayAsk).toBe(true);
         expect(known.status).not.toBe('Succeed');
       }),
       { numRuns: 2_000 },

@@ -9,7 +9,7 @@ import { inResetRun } from '../kit/start-guard.js';
 import type { FlowState, Hold, MoneyCommand, PendingVoids, VoidOf } from '../flow/state.js';
 import { enter } from '../flow/explain.js';
 import { beginStep, tryExecute } from './money-step.js';
-import { askOfToldCapture } from './hold-ends.js';
+import { askOfUnreadCapture } from './hold-ends.js';
 import { forbids } from './hold-refusals.js';
 import {
   type CaptureOf,
@@ -112,9 +112,10 @@ export async function voidHold(
     if (notes.look === undefined) {
       const look = await lookFirst(flow, hold, 'void', command);
       // A capture whose failure is unconfirmed may have succeeded, and captured money must not be voided.
+      const isDoubted = look === 'notOffered' && hold.unconfirmedCapture !== undefined;
+      if (isDoubted) askOfUnreadCapture(flow, hold);
       const isTold = isToldUnread(flow, hold, look);
-      if (!mayAct(look) || isTold || (look === 'notOffered' && hold.unconfirmedCapture !== undefined))
-        return notSent(flow, hold, look, command);
+      if (!mayAct(look) || isTold || isDoubted) return notSent(flow, hold, look, command);
       notes.look = look;
     }
     return await release(flow, hold, { reason, command, notLooked: notes.look === 'notOffered' });
@@ -155,7 +156,7 @@ function voided(flow: FlowState, hold: Hold, ended: FinalStepOutcome, reason: st
 /** An event has told of a capture, and nothing can be read: a person is asked. */
 function isToldUnread(flow: FlowState, hold: Hold, look: Look): boolean {
   const isTold = (look === 'notOffered' || look === 'unread') && isToldSinceRead(flow);
-  if (isTold) askOfToldCapture(flow, hold);
+  if (isTold) askOfUnreadCapture(flow, hold);
   return isTold;
 }
 

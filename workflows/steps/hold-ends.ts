@@ -51,10 +51,14 @@ async function readExpired(flow: FlowState, hold: Hold): Promise<HoldOutcome | '
     return 'unclear';
   }
   if (payment.status === 'unknown' && isToldSinceRead(flow)) {
-    askOfToldCapture(flow, hold);
+    askOfUnreadCapture(flow, hold);
     return 'unclear';
   }
   if (Date.now() >= heldUntil + RELEASED_AFTER_END_MS) return { ...expired(flow, hold, payment), confirmed: false };
+  if (payment.status === 'unknown' && hold.unconfirmedCapture !== undefined) {
+    askOfUnreadCapture(flow, hold);
+    return 'unclear';
+  }
   // Something is under way at the service: wait for its outcome, and void nothing meanwhile.
   const isHeld = payment.status !== 'Pending';
   const ended = new Date(heldUntil).toISOString();
@@ -122,10 +126,16 @@ export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Ca
   };
 }
 
-/** A signed event has called a capture `Succeed`, and nothing can be read: a void could reverse captured money. */
-export function askOfToldCapture(flow: FlowState, hold: Hold): void {
+/**
+ * A signed event has called a capture `Succeed`, or nobody has confirmed that one has failed, and nothing can be read: a
+ * void could reverse captured money.
+ */
+export function askOfUnreadCapture(flow: FlowState, hold: Hold): void {
   hold.unlistedCapture = true;
-  askForCaptures(flow, 'an event calls a capture Succeed, and the service offers no read that shows whether it has');
+  const since = isToldSinceRead(flow)
+    ? 'an event calls a capture Succeed, and the service offers no read that shows whether it has'
+    : `nobody has confirmed that capture ${hold.unconfirmedCapture} has failed, and the service offers no read that shows it`;
+  askForCaptures(flow, since);
 }
 
 /** Replaces any earlier reason: this is what the operator must answer now. */

@@ -227,7 +227,7 @@ async function readHold(flow: FlowState, hold: Hold): Promise<OneLook> {
 
 /**
  * An operator's decision counts only if the service shows the hold as captured but offers no list of captures, or if
- * nothing can be read, and the hold's time is over or an event has told of a capture.
+ * nothing can be read, and the hold's time is over, an event has told of a capture, or nobody has confirmed that one failed.
  */
 export async function decideHold(
   flow: FlowState,
@@ -242,10 +242,10 @@ export async function decideHold(
     return look;
   }
   const { status, transactionId, amount = flow.amount } = command.request;
-  // Nothing can be read, and an event has told of a capture.
-  const isTold = (look === 'statusless' || look === 'notOffered') && isToldSinceRead(flow);
-  const lapses = (look === 'statusless' || isTold) && Date.now() >= hold.terms.heldUntil;
-  if (look !== 'unclear' && !lapses && !isTold)
+  const mayBeTaken = isToldSinceRead(flow) || hold.unconfirmedCapture !== undefined;
+  const isUnread = (look === 'statusless' || look === 'notOffered') && mayBeTaken;
+  const lapses = (look === 'statusless' || isUnread) && Date.now() >= hold.terms.heldUntil;
+  if (look !== 'unclear' && !lapses && !isUnread)
     return refuse('the money is held and nothing is unknown: use capture or void');
   if (status === 'declined')
     return refuse('it is to be told whether the payment was captured: say succeeded or notExecuted');
@@ -254,7 +254,7 @@ export async function decideHold(
   if (amount > flow.amount) return refuse(`amount: ${amount} minor units are more than the ${flow.amount} held`);
   const decided = decidedOutcome(flow, command);
   const common = baseOfHold(flow, hold);
-  if (isTold && !lapses && status === 'notExecuted') {
+  if (isUnread && !lapses && status === 'notExecuted') {
     // It is still held, and may be captured or voided.
     noteShown(flow, flow.toldSinceRead ?? []);
     forgetContradiction(flow, hold);

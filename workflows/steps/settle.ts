@@ -117,6 +117,7 @@ async function follow(
     message = await nextMessageOrRun(flow, nextLookWhileRejected(flow, waitMs), 'Until the next look');
     if (message === undefined && !next.end && next.by === 'repost' && repost !== undefined) {
       progress.reposts += 1;
+      if (isInDoubt(known.record, known.knownBy)) progress.repostedInDoubt = true;
       const again = await repost();
       if (again !== undefined) settling.known = afterRepost(known, again, progress);
       continue;
@@ -183,7 +184,8 @@ async function handle(
   }
   if (message === undefined) progress.polls += 1;
   const fresh = await readTransaction(flow, known.record.transactionId);
-  if (fresh !== undefined || isNotOffered(flow.refusedGets[flow.kind])) progress.readBack = true;
+  if (fresh !== undefined) progress.readBack = true;
+  progress.unreadable = fresh === undefined && isNotOffered(flow.refusedGets[flow.kind]);
   const knownBy = message?.kind === 'event' ? 'webhook' : 'poll';
   const next = fresh === undefined ? known : advanceKnown(known, { record: fresh, knownBy }, 'answer');
   if (message?.kind !== 'settle') return next;

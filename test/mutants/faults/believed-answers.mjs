@@ -18,4 +18,23 @@ export const BELIEVED_ANSWER_FAULTS = [
     to: '    await refuseIfOnFile(deps, call, error).catch(() => undefined);\n',
     tests: ['test/activities/customers-and-cards.test.ts', 'test/simulation/rules/removed-cards.test.ts'],
   },
+  {
+    name: 'read-that-is-not-offered-confirms',
+    rule: 'settling',
+    promise:
+      'A reply of provider_error is confirmed by no read that the service does not offer: the money may have moved.',
+    file: 'workflows/steps/settle.ts',
+    from: 'if (fresh !== undefined) progress.readBack = true;',
+    to: 'if (fresh !== undefined || isNotOffered(flow.refusedGets[flow.kind])) progress.readBack = true;',
+    tests: ['test/simulation/rules/interface-only-declines.test.ts'],
+  },
+  {
+    name: 'doubted-reply-repeated-without-end',
+    rule: 'settling',
+    promise: 'A reply of provider_error that nobody can read leads to one repeat under its key.',
+    file: 'workflows/steps/settle.ts',
+    from: 'if (isInDoubt(known.record, known.knownBy)) progress.repostedInDoubt = true;',
+    to: '',
+    tests: ['test/simulation/rules/interface-only-declines.test.ts'],
+  },
 ];

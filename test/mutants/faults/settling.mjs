@@ -86,7 +86,7 @@ export const SETTLING_FAULTS = [
     rule: 'settling',
     promise: 'A read that has failed confirms no decline.',
     file: 'workflows/steps/settle.ts',
-    from: 'if (fresh !== undefined || isNotOffered(flow.refusedGets[flow.kind])) progress.readBack = true;',
+    from: 'if (fresh !== undefined) progress.readBack = true;',
     to: 'progress.readBack = true;',
     tests: ['test/simulation/rules/provider-errors.test.ts'],
   },
