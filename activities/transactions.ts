@@ -16,6 +16,7 @@ import {
 } from '../src/contract/names.js';
 import type { TransactionRecord } from '../src/contract/records.js';
 import { findOurs, isNameless, type Search } from '../src/domain/ownership.js';
+import { isUnknownWord } from '../src/domain/payment-words.js';
 import { hasFailed } from '../src/domain/settling.js';
 import {
   type CallOptions,
@@ -110,7 +111,8 @@ async function sendTransaction(
       const shown = call.unlessCaptured === true ? await paymentStatus(deps, call) : undefined;
       if (shown === 'Captured' || shown === 'Refunded') throw captured(call, shown);
       const ours = onlyMatch(await listTransactions(deps, row, call), call, inWords(row.plural));
-      if (ours === undefined && shown === 'Pending') throw captured(call, shown);
+      const mayBeCaptured = shown !== undefined && (shown === 'Pending' || isUnknownWord(shown));
+      if (ours === undefined && mayBeCaptured) throw captured(call, shown);
       if (ours === undefined && call.unlessCancelled === true) await refuseIfCancelled(deps, call);
       if (ours === undefined && row.begins === true) await refuseIfTold(deps, call);
       return row.othersMakeIt === true && (await isOfOthers(deps, call, ours)) ? undefined : ours;

@@ -2,6 +2,7 @@ import type { ActionRecord, MadeTransactions, PaymentAction } from '../contract/
 import type { TransactionRecord } from '../contract/records.js';
 import type { TransactionEvent } from '../contract/transaction-event.js';
 import { UNKNOWN_ID } from './ownership.js';
+import { isUnknownWord } from './payment-words.js';
 import { hasFailed, isFinal, resourceOf } from './settling.js';
 
 /** The service's data of one payment. Amounts are minor units. */
@@ -179,7 +180,10 @@ function isToldMoved({ told }: ActionRecord): boolean {
   return told?.status === 'Succeed';
 }
 
-/** True if the payment's status and its lists contradict each other: a list lags. */
+/**
+ * True if the payment's status and its lists contradict each other: a list lags. A status that nothing is known of may mean
+ * that money was taken, and fits no lists that show none.
+ */
 export function listsLag(facts: PaymentFacts, sums: Sums): boolean {
   // Captured money was authorized before; taken money was authorized or charged.
   const isTaken = facts.status === 'Captured' || facts.status === 'Refunded';
@@ -188,6 +192,7 @@ export function listsLag(facts: PaymentFacts, sums: Sums): boolean {
   }
   if (facts.status === 'Refunded') return sums.captured === 0 || sums.refunded === 0;
   if (facts.status === 'Captured') return sums.captured === 0;
+  if (isUnknownWord(facts.status)) return sums.captured === 0 && !sums.voided;
   return facts.status === 'Authorized' && sums.authorized === 0;
 }
 

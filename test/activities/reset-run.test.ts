@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { PaymentRecord } from '../../src/contract/records.js';
-import { CHARGE_BODY, fakeService, json, PAYMENT_ID } from '../provider/support/fake-service.js';
+import { CHARGE_BODY, fakeService, json, PAYMENT_BODY, PAYMENT_ID } from '../provider/support/fake-service.js';
+import { callsFor, NOTHING } from './calls.js';
 import { Harness, ORIGINAL_RUN_ID, paymentCall, type ReadyCharge, RUN_ID, Service } from './support.js';
 
 /** No run of the flow has ended. */
@@ -221,6 +222,24 @@ describe('a payment in a run made by a reset', () => {
     expect(waiting.requests).toEqual([]);
     await waiting.close();
   });
+});
+
+describe('a void of a hold in a run made by a reset', () => {
+  test.each(['Captured', 'Refunded', 'Pending', 'PartiallyCaptured'])(
+    'is not sent where the payment is shown as %s: it could reverse captured money',
+    async (status) => {
+      const stub = await fakeService((response, request) =>
+        json(200, request.url.endsWith('/voids') ? [] : { ...PAYMENT_BODY, status })(response, request),
+      );
+      const own = new Harness({ baseUrl: stub.url });
+      const call = { ...callsFor(NOTHING).createVoid, originalRunId: ORIGINAL_RUN_ID, unlessCaptured: true as const };
+      const failed = await own.fail('createVoid', { ...call, paymentId: PAYMENT_ID });
+      expect(failed).toMatchObject({ type: 'StateConflict', message: expect.stringContaining(`as ${status}`) });
+      expect(own.posts()).toEqual([]);
+      await own.close();
+      await stub.close();
+    },
+  );
 });
 
 describe('a first run', () => {

@@ -2,6 +2,7 @@ import type { Captured, Expired, HoldOutcome } from '../../src/contract/authoriz
 import type { PaymentRecord } from '../../src/contract/records.js';
 import { isNotOffered } from '../../src/domain/absence.js';
 import { RELEASED_AFTER_END_MS } from '../../src/domain/hold.js';
+import { isUnknownWord } from '../../src/domain/payment-words.js';
 import { earlierRuns } from '../../src/domain/sent-before.js';
 import { enter } from '../flow/explain.js';
 import { baseOfHold, evidence } from '../flow/outcomes.js';
@@ -55,6 +56,10 @@ async function readExpired(flow: FlowState, hold: Hold): Promise<HoldOutcome | '
     return 'unclear';
   }
   if (Date.now() >= heldUntil + RELEASED_AFTER_END_MS) return { ...expired(flow, hold, payment), confirmed: false };
+  if (isUnknownWord(payment.status)) {
+    askOfUnknownWord(flow, hold, payment.status);
+    return 'unclear';
+  }
   if (payment.status === 'unknown' && hold.unconfirmedCapture !== undefined) {
     askOfUnreadCapture(flow, hold);
     return 'unclear';
@@ -138,11 +143,27 @@ export function askOfUnreadCapture(flow: FlowState, hold: Hold): void {
   askForCaptures(flow, since);
 }
 
+const CALLS_IT = 'the service calls the payment "';
+
+/** The word may mean that money was captured: nothing is captured beside it, and nothing voided. */
+export function askOfUnknownWord(flow: FlowState, hold: Hold, word: string): void {
+  hold.unlistedCapture = true;
+  const since = `${CALLS_IT}${word}", a status that nothing is known of`;
+  askForCaptures(flow, since, 'notExecuted once nothing is held any more');
+}
+
+/** The service shows a status that is known again. */
+export function forgetUnknownWord(flow: FlowState): void {
+  if (flow.needsOperator?.startsWith(CALLS_IT) !== true) return;
+  enter(flow, { needsOperator: flow.lasting ?? null });
+  publish(flow);
+}
+
 /** Replaces any earlier reason: this is what the operator must answer now. */
-function askForCaptures(flow: FlowState, since: string): void {
+function askForCaptures(flow: FlowState, since: string, ifNone = 'notExecuted'): void {
   const why =
     `${since}; look in its back office for captures of payment ${flow.paymentId}, and say by settleManually succeeded, ` +
-    'with transactionId and amount, or notExecuted';
+    `with transactionId and amount, or ${ifNone}`;
   if (flow.needsOperator === why) return;
   enter(flow, { needsOperator: why });
   publish(flow);

@@ -3,6 +3,7 @@ import type { TransactionRecord } from '../../src/contract/records.js';
 import { idempotencyKey } from '../../src/contract/idempotency.js';
 import { findOurs } from '../../src/domain/ownership.js';
 import { isNotOffered, noteRefusedRead } from '../../src/domain/absence.js';
+import { isUnknownWord } from '../../src/domain/payment-words.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { enter } from '../flow/explain.js';
 import { baseOfHold, decidedOutcome, evidence } from '../flow/outcomes.js';
@@ -11,7 +12,14 @@ import { isToldSinceRead, noteShown } from '../flow/told.js';
 import { inResetRun } from '../kit/start-guard.js';
 import { publish } from '../kit/visibility.js';
 import type { FlowState, Hold, SettleCommand, VoidOf } from '../flow/state.js';
-import { capturedElsewhere, expired, lapsedBy, withSentBefore } from './hold-ends.js';
+import {
+  askOfUnknownWord,
+  capturedElsewhere,
+  expired,
+  forgetUnknownWord,
+  lapsedBy,
+  withSentBefore,
+} from './hold-ends.js';
 import {
   type CaptureOf,
   forgetContradiction,
@@ -202,6 +210,11 @@ async function readHold(flow: FlowState, hold: Hold): Promise<OneLook> {
   if (payment.status === 'Pending') return 'pending';
   // The service shows no status at all, and won't show one on the next read.
   if (payment.status === 'unknown') return 'statusless';
+  if (isUnknownWord(payment.status)) {
+    askOfUnknownWord(flow, hold, payment.status);
+    return 'unclear';
+  }
+  forgetUnknownWord(flow);
   hold.unlistedCapture = false;
   hold.noneListedSince = undefined;
   if (payment.status !== 'Voided') {

@@ -204,7 +204,7 @@ export async function consistentFacts(flow: FlowState, creator: Creator): Promis
       return { refusal, type: FAILURE_TYPES.invalidInput };
     }
     if (!unreadable && !listsLag(facts, sumsOf(facts, actionsOf(flow, creator)))) return facts;
-    const why = unreadable ? facts.unreadable : 'its lists do not fit its state';
+    const why = unreadable ? facts.unreadable : `its lists do not fit its status "${facts.status}"`;
     if (Date.now() >= flow.stepStartedAt + OPERATOR_AFTER_MS) {
       const refusal = `nothing was sent, since the payment could not be read for 24 hours: ${why}`;
       return { refusal, type: FAILURE_TYPES.providerUnavailable };

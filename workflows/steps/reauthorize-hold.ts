@@ -4,6 +4,7 @@ import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { BuyerInput, LaterEntryMode } from '../../src/contract/payment-input.js';
 import type { PaymentRecord } from '../../src/contract/records.js';
 import { EXPIRY_MARGIN_MS } from '../../src/domain/hold.js';
+import { isUnknownWord } from '../../src/domain/payment-words.js';
 import { nextMessageOrRun } from '../flow/inbox.js';
 import { noteAction } from '../flow/outcomes.js';
 import { kept, resumable } from '../flow/continue.js';
@@ -15,7 +16,7 @@ import { authorizeStep } from './transaction-steps.js';
 import { beginStep, resolveUnknown, execute } from './money-step.js';
 import { answerEarlyVoid, earlyVoid, notSentForVoid } from './early-void.js';
 import { isCancelled, isGoneForGood, wasReplaced } from './hold-steps.js';
-import { capturedElsewhere, withSentBefore } from './hold-ends.js';
+import { askOfUnknownWord, capturedElsewhere, withSentBefore } from './hold-ends.js';
 import { decideHold } from './inspect-hold.js';
 import { readPayment } from './read.js';
 import { askOperatorAfterADay, pollWait } from './operator.js';
@@ -163,6 +164,10 @@ async function provenGone(
       // Where no list is offered, only a person can say what was captured.
       flow.settleable = hold.unlistedCapture === true;
       flow.settlesAmount = flow.settleable;
+    } else if (payment !== undefined && isUnknownWord(payment.status)) {
+      askOfUnknownWord(flow, hold, payment.status);
+      flow.settleable = true;
+      flow.settlesAmount = true;
     } else if (payment !== undefined && Date.now() >= hold.terms.heldUntil + EXPIRY_MARGIN_MS) {
       return await withSentBefore(flow, hold, ended);
     }

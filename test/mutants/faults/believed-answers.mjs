@@ -37,4 +37,42 @@ export const BELIEVED_ANSWER_FAULTS = [
     to: '',
     tests: ['test/simulation/rules/interface-only-declines.test.ts'],
   },
+  {
+    name: 'unknown-word-of-a-payment-is-held',
+    rule: 'money rule 8',
+    promise:
+      'A payment status that nothing is known of does not show that the money is held: others may have captured it.',
+    file: 'workflows/steps/inspect-hold.ts',
+    from: 'if (isUnknownWord(payment.status)) {',
+    to: "if (isUnknownWord(payment.status) && payment.status === '') {",
+    tests: ['test/simulation/rules/words-of-payments.test.ts'],
+  },
+  {
+    name: 'unknown-word-of-a-payment-makes-room',
+    rule: 'money rule 8',
+    promise: 'No hold is authorized again while the payment before is shown by a word that may mean captured.',
+    file: 'workflows/steps/reauthorize-hold.ts',
+    from: 'payment !== undefined && isUnknownWord(payment.status)',
+    to: "payment?.status === ''",
+    tests: ['test/simulation/rules/words-of-payments.test.ts'],
+  },
+  {
+    name: 'unknown-word-of-a-payment-voided-by-a-reset-run',
+    rule: 'money rule 8',
+    promise: 'A run made by a reset voids nothing that is shown by a word which may mean captured.',
+    file: 'activities/transactions.ts',
+    from: "(shown === 'Pending' || isUnknownWord(shown))",
+    to: "shown === 'Pending'",
+    tests: ['test/activities/reset-run.test.ts'],
+  },
+  {
+    name: 'unknown-word-of-a-payment-fits-any-list',
+    rule: 'money rule 8',
+    promise:
+      'Where the payment is shown by a word that may mean captured, and no capture is listed, the lists may lag.',
+    file: 'src/domain/payment-sums.ts',
+    from: '  if (isUnknownWord(facts.status)) return sums.captured === 0 && !sums.voided;\n',
+    to: '',
+    tests: ['test/domain/lists-lag.test.ts', 'test/simulation/rules/words-of-payments.test.ts'],
+  },
 ];

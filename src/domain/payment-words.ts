@@ -1,0 +1,12 @@
+/** A read that lags may still show the word from before the authorization; a failed capture leaves the one of the hold. */
+const HELD: ReadonlySet<string> = new Set(['Authorized', 'Initialized']);
+/** All others that the service is known to have; `unknown` stands for one that shows none. */
+const OTHERS: ReadonlySet<string> = new Set(['Pending', 'Captured', 'Refunded', 'Voided', 'unknown']);
+
+/**
+ * True for a payment's status that nothing is known of, such as `PartiallyCaptured`: it shows neither that the money is held
+ * nor that it is not.
+ */
+export function isUnknownWord(status: string): boolean {
+  return !HELD.has(status) && !OTHERS.has(status);
+}
