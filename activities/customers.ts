@@ -3,6 +3,7 @@ import type {
   CreateCustomerCall,
   CustomerCall,
   FindCustomerCall,
+  ListPaymentMethodsCall,
   PaymentMethodCall,
   StorePaymentMethodCall,
   TokenCall,
@@ -11,7 +12,15 @@ import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import type { CustomerRecord, PaymentMethodRecord } from '../src/contract/records.js';
 import type { CustomerRequest } from '../src/provider/index.js';
 import { mayBeLost } from './after-restore.js';
-import { type ActivityDeps, providerFor, whyNoCards, orNothing, readCall, readOptions } from './read-call.js';
+import {
+  type ActivityDeps,
+  isRefusedRead,
+  providerFor,
+  whyNoCards,
+  orNothing,
+  readCall,
+  readOptions,
+} from './read-call.js';
 import { findEarlierResult, findSentBefore } from './engine-calls.js';
 import { customerRecord, paymentMethodRecord } from './records.js';
 import { sendDelete, sendKeyedPost } from './send-call.js';
@@ -102,12 +111,55 @@ export async function getPaymentMethod(deps: ActivityDeps, call: PaymentMethodCa
   );
 }
 
-/** `GET /customers/{customer_id}/payment-methods` */
-export async function listPaymentMethods(deps: ActivityDeps, call: CustomerCall): Promise<PaymentMethodRecord[]> {
-  return await readCall(deps, call, async (provider, options) => {
-    const { data, requestId } = await provider.listPaymentMethods(call.customerId, options);
-    return data.map((method) => paymentMethodRecord({ data: method, requestId }));
-  });
+/** `GET /customers/{customer_id}/payment-methods`, or the cards that the customer shows where that is refused. */
+export async function listPaymentMethods(
+  deps: ActivityDeps,
+  call: ListPaymentMethodsCall,
+): Promise<PaymentMethodRecord[]> {
+  try {
+    return await readCall(deps, call, async (provider, options) => {
+      const { data, requestId } = await provider.listPaymentMethods(call.customerId, options);
+      return data.map((method) => paymentMethodRecord({ data: method, requestId }));
+    });
+  } catch (error) {
+    if (!isRefusedRead(error)) throw error;
+    return await cardsOfCustomer(deps, call, error);
+  }
+}
+
+/** The interface names no list of cards, and of a customer it says that its read shows them. */
+async function cardsOfCustomer(
+  deps: ActivityDeps,
+  call: ListPaymentMethodsCall,
+  ofList: unknown,
+): Promise<PaymentMethodRecord[]> {
+  try {
+    return await readCall(deps, call, async (provider, options) => {
+      const { data, requestId } = await provider.getCustomer(call.customerId, options);
+      return data.paymentMethods.map((method) => paymentMethodRecord({ data: method, requestId }));
+    });
+  } catch (error) {
+    if (!isRefusedRead(error)) throw error;
+    if (!isOwn404(error) || !(await isGone(deps, call))) throw ofList;
+    const said = isOwn404(ofList) ? ofList : error;
+    const details: FailureDetails = { ...(said.details?.[0] as FailureDetails), noCustomer: true };
+    throw ApplicationFailure.nonRetryable(said.message, FAILURE_TYPES.notFound, details);
+  }
+}
+
+/** A 404 with the service's own error body: that of a proxy says nothing of the customer. */
+function isOwn404(error: unknown): error is ApplicationFailure {
+  if (!(error instanceof ApplicationFailure) || error.type !== FAILURE_TYPES.notFound) return false;
+  return (error.details?.[0] as Partial<FailureDetails> | undefined)?.category !== undefined;
+}
+
+/** False if the customer is still found by its reference: then the reads by its id are refused for another reason. */
+async function isGone(
+  deps: ActivityDeps,
+  { businessUnit, customerId, customerReference }: ListPaymentMethodsCall,
+): Promise<boolean> {
+  if (customerReference === undefined) return true;
+  return (await findCustomer(deps, { businessUnit, customerReference }))?.customerId !== customerId;
 }
 
 /** `DELETE /customers/{customer_id}/payment-methods/{token}` */
@@ -130,11 +182,15 @@ function isUnreadableSuccess(error: unknown): error is ApplicationFailure {
 
 /** Believes such an answer only if the card is gone. Else the deletion is sent again. */
 async function refuseIfOnFile(deps: ActivityDeps, call: PaymentMethodCall, answer: ApplicationFailure): Promise<void> {
-  const says = await getPaymentMethod(deps, call).then(
-    () => 'the card is still on file',
+  const { businessUnit, customerId, token } = call;
+  const isSame = (card: PaymentMethodRecord): boolean => card.token.toLowerCase() === token.toLowerCase();
+  const says = await listPaymentMethods(deps, { businessUnit, customerId }).then(
+    (cards) => (cards.some(isSame) ? 'the card is still on file' : undefined),
     (error: unknown) => {
-      if (error instanceof ApplicationFailure && error.type === FAILURE_TYPES.notFound) return undefined;
-      return `whether the card is on file could not be read: ${error instanceof Error ? error.message : String(error)}`;
+      const { details, message } =
+        error instanceof ApplicationFailure ? error : { details: [], message: String(error) };
+      const { noCustomer } = (details?.[0] ?? {}) as Partial<FailureDetails>;
+      return noCustomer === true ? undefined : `whether the card is on file could not be read: ${message}`;
     },
   );
   if (says === undefined) return;

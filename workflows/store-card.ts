@@ -197,7 +197,7 @@ function consentStep(flow: FlowState, input: ParsedStoreCardInput, payment: Paym
 
 async function store(
   flow: FlowState,
-  { consent: { by }, paymentMethod }: ParsedStoreCardInput,
+  { consent: { by }, paymentMethod, customer: { customerReference } }: ParsedStoreCardInput,
   { transactionId }: Succeeded,
   { customerId }: Beginning,
 ): Promise<StoreResult> {
@@ -215,7 +215,7 @@ async function store(
     const ended: StoreResult =
       customerId === undefined
         ? { code: 'refused', reason: 'the customer could neither be found nor made' }
-        : await storeStep(flow, customerId, paymentMethod.token);
+        : await storeStep(flow, { customerId, customerReference }, paymentMethod.token);
     return 'code' in ended ? await unlessReportedStored(ended) : ended;
   });
   flow.callsAbout = 'payment';

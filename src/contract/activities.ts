@@ -12,6 +12,7 @@ import type {
   CustomerCall,
   DeliverEventCall,
   FindCustomerCall,
+  ListPaymentMethodsCall,
   GetTransactionCall,
   KeyedCall,
   ListTransactionsCall,
@@ -53,7 +54,7 @@ export interface PaymentActivities extends TransactionActivities, EngineLookUps 
   findCustomer(call: FindCustomerCall): Promise<CustomerRecord | undefined>;
   storePaymentMethod(call: StorePaymentMethodCall): Promise<PaymentMethodRecord>;
   getPaymentMethod(call: PaymentMethodCall): Promise<PaymentMethodRecord>;
-  listPaymentMethods(call: CustomerCall): Promise<PaymentMethodRecord[]>;
+  listPaymentMethods(call: ListPaymentMethodsCall): Promise<PaymentMethodRecord[]>;
   /** `NotFound` only if no earlier attempt can have left: after a lost reply, a 404 means that the card was deleted. */
   deletePaymentMethod(call: PaymentMethodCall): Promise<void>;
   getToken(call: TokenCall): Promise<PaymentMethodRecord>;

@@ -160,6 +160,11 @@ export interface CustomerCall extends UnitCall {
   customerId: string;
 }
 
+export interface ListPaymentMethodsCall extends CustomerCall {
+  /** The merchant's own: it tells a customer who was deleted from a read that is not offered. */
+  customerReference?: string;
+}
+
 export interface FindCustomerCall extends UnitCall {
   customerReference: string;
   /** The caller stores a card for this customer: `InvalidInput` if the unit can't store cards. */

@@ -274,6 +274,7 @@ export interface FailureDetails {
   category?: string;
   description?: string;
   moreInfo?: string;
+  noCustomer?: true;
   /** false only if it is proven that the request never left this machine. */
   mayHaveLeft: boolean;
   /** ms, from `Retry-After`. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/index.js';
 import { createProviders } from '../../workers/providers.js';
-import { fakeService, json, PAYMENT_ID } from '../provider/support/fake-service.js';
+import { type Answer, fakeService, json, PAYMENT_ID } from '../provider/support/fake-service.js';
 import { GOOD_CARD } from '../sandbox/support/sandbox.js';
 import { callsFor, NOTHING } from './calls.js';
 import { Prepared } from './prepared.js';
@@ -82,7 +82,7 @@ describe('deletePaymentMethod', () => {
   test('with such an answer is sent again where no read says whether the card is gone', async () => {
     const call = callsFor(await prepared.for(name))[name];
     await service.sandbox.control.addFault({ action: 'garbage', method: 'DELETE', path: '*', after: true, times: 1 });
-    await service.sandbox.control.addFault({ action: 'status', status: 405, method: 'GET', path: '*', times: 1 });
+    await service.sandbox.control.addFault({ action: 'status', status: 405, method: 'GET', path: '*', times: 2 });
     expect(await harness.fail(name, call)).toMatchObject({ type: 'UnexpectedResponse', retryable: true });
     expect(await harness.run(name, call, { attempt: 2 })).toBeUndefined();
   });
@@ -94,6 +94,55 @@ describe('deletePaymentMethod', () => {
     const heartbeatDetails = nobody.heartbeats.at(-1);
     await nobody.close();
     expect(await harness.fail(name, call, { attempt: 2, heartbeatDetails })).toMatchObject({ type: 'NotFound' });
+  });
+});
+
+describe('listPaymentMethods, where the list is refused', () => {
+  const { listPaymentMethods: call } = callsFor(NOTHING);
+  const CARD = { token: NOTHING.token, last_4_digits: '1111' };
+  const customer = (more: object = {}) => ({ id: call.customerId, customer_reference: 'c-1', ...more });
+  const refuses: Answer = (response) => void response.writeHead(404).end('<html>');
+  const knowsNone = json(404, { category: 'api_request_error', description: 'Not found.' });
+
+  /** What the service answers to the read of the customer, and to the one by its reference. */
+  async function asked(ofCustomer: Answer, byReference: Answer = refuses, status = 404) {
+    const stub = await fakeService((response, request) => {
+      const answer = request.url.endsWith('/payment-methods')
+        ? json(status, {})
+        : request.url.includes('?')
+          ? byReference
+          : ofCustomer;
+      answer(response, request);
+    });
+    const own = new Harness({ baseUrl: stub.url });
+    const given = { ...call, customerReference: 'c-1' };
+    const listed = await own.run('listPaymentMethods', given).catch(async () => own.fail('listPaymentMethods', given));
+    await own.close();
+    await stub.close();
+    return listed;
+  }
+
+  test.each([404, 405, 501])('with %i is what the customer shows', async (status) => {
+    const shows = json(200, customer({ payment_methods: [CARD] }));
+    expect(await asked(shows, refuses, status)).toMatchObject([{ token: NOTHING.token, last4Digits: '1111' }]);
+    expect(await asked(json(200, customer()), refuses, status)).toEqual([]);
+  });
+
+  test.each([
+    ['the service knows no such customer', knowsNone, knowsNone, true],
+    ['its reference has no customer any more', knowsNone, json(200, []), true],
+    ['it is still found by its reference', knowsNone, json(200, [customer()]), false],
+    ['a proxy may have answered', refuses, json(200, []), false],
+    ['the customer can not be read either', json(405, { category: 'api_request_error' }), json(200, []), false],
+  ])('says that the customer is gone only if it is: %s', async (_name, ofCustomer, byReference, isGone) => {
+    const failed = await asked(ofCustomer, byReference);
+    expect(failed).toMatchObject({ type: 'NotFound', retryable: false });
+    expect((failed as { details: object }).details).toMatchObject(isGone ? { noCustomer: true } : { httpStatus: 404 });
+    expect('noCustomer' in (failed as { details: object }).details).toBe(isGone);
+  });
+
+  test('is asked again where the customer gets no answer', async () => {
+    expect(await asked(json(503, {}))).toMatchObject({ type: 'ProviderUnavailable', retryable: true });
   });
 });
 

@@ -147,7 +147,8 @@ async function answerOutcome(flow: FlowState, request: OutcomeRequest) {
   return presentOutcome(flow);
 }
 
-function whyNotSettleable({ waitingFor }: FlowState): string {
+function whyNotSettleable({ waitingFor, callsAbout }: FlowState): string {
+  if (callsAbout === 'card' && waitingFor === 'proof') return 'no money is in question, only a card';
   switch (waitingFor) {
     case 'approval':
       return 'nothing of it has been sent; `approve` or `reject` it';

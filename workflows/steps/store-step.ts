@@ -1,8 +1,10 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { Stored, NotStoredCode } from '../../src/contract/cards.js';
 import { FAILURE_TYPES, type FailureDetails } from '../../src/contract/names.js';
+import { isSealed } from '../../src/contract/payload-marks.js';
 import type { PaymentMethodRecord } from '../../src/contract/records.js';
-import { HOUR, pollDelay } from '../../src/domain/schedules.js';
+import { isNotOffered, noteRefusedRead, type RefusedReads } from '../../src/domain/absence.js';
+import { HOUR, OPERATOR_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
 import { kept, resumable } from '../flow/continue.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { nextMessageOrRun, waitOn } from '../flow/inbox.js';
@@ -11,15 +13,21 @@ import { ignore } from '../kit/run.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
 import { engineLookup, read } from '../policies.js';
-import { attempt, type Attempted, type Found } from './attempt.js';
+import { attempt, type Attempted } from './attempt.js';
 import { classifyFailure } from './failures.js';
-import { askOperatorAfterADay } from './operator.js';
+import { askOperator } from './operator.js';
 import { STRAGGLER_MS } from './prove.js';
 
 /** An unstored token expires 24 h after its creation, which was before this flow began. */
 const STORE_WITHIN_MS = 23 * HOUR;
 /** Empty reads that show absence, the last of them later than any request could still arrive. */
 const EMPTY_READS = 3;
+
+/** A customer at the service, and the merchant's own reference of them. */
+export interface CustomerIds {
+  customerId: string;
+  customerReference: string;
+}
 
 /** `customerId`: of a card that the run before a reset has reported as stored. */
 export type StoreResult = { card: PaymentMethodRecord; customerId?: string } | Obstacle;
@@ -40,20 +48,19 @@ export async function unlessReportedStored(obstacle: Obstacle): Promise<StoreRes
  * Puts the card on file, before its token expires. Storing a token twice stores it once; a token that is stored
  * already, by a lost reply or an earlier flow, is an answer. It ends only when it is known whether the card is on file.
  */
-export async function storeStep(flow: FlowState, customerId: string, token: string): Promise<StoreResult> {
-  const find = () => findCard(flow, customerId, token);
+export async function storeStep(flow: FlowState, customer: CustomerIds, token: string): Promise<StoreResult> {
   return await resumable(
     flow,
     'storeCard',
     (): StoreNotes => ({}),
     async (notes) => {
       if (notes.refused === undefined) {
-        const stored = await tryToStore(flow, customerId, token, notes);
+        const stored = await tryToStore(flow, customer, token, notes);
         if ('card' in stored) return stored;
         // Whoever has put it on file since, the money of the consent is on its way back.
         if (stored.givenBack === true) return refusedAs(stored.lastFailure, false);
         const late = Date.now() >= flow.startedAt + STORE_WITHIN_MS;
-        const { cards, obstacle } = await lookForObstacle(flow, customerId, token);
+        const { cards, obstacle } = await lookForObstacle(flow, customer.customerId, token);
         const listed = cards?.find((one) => isSame(one.token, token));
         // Whoever stored it, the consent of a card on file is not reversed.
         if (listed !== undefined) return { card: listed };
@@ -61,7 +68,7 @@ export async function storeStep(flow: FlowState, customerId: string, token: stri
         if (cards !== undefined) return refused;
         notes.refused = refused;
       }
-      const card = await readUntilKnown(flow, find);
+      const card = await readUntilKnown(flow, customer, token);
       return card === undefined ? notes.refused : { card };
     },
   );
@@ -82,11 +89,11 @@ function refusedAs(lastFailure: string, late: boolean): Obstacle {
 
 async function tryToStore(
   flow: FlowState,
-  customerId: string,
+  customer: CustomerIds,
   token: string,
   notes: StoreNotes,
 ): Promise<{ card: PaymentMethodRecord } | { lastFailure: string; givenBack?: true }> {
-  const find = () => findCard(flow, customerId, token);
+  const { customerId } = customer;
   try {
     const sent = await kept(notes, 'sent', () =>
       attempt<PaymentMethodRecord>(flow, {
@@ -96,10 +103,10 @@ async function tryToStore(
         postUntil: flow.startedAt + STORE_WITHIN_MS,
         tryLocally: false,
         post: (activities, call) => activities.storePaymentMethod({ ...call, customerId, token }),
-        find,
+        find: () => findCard(flow, customer, token),
       }),
     );
-    const card = sent.answer ?? (await readUntilKnown(flow, find));
+    const card = sent.answer ?? (await readUntilKnown(flow, customer, token));
     if (card === undefined) return { lastFailure: 'lastFailure' in sent ? sent.lastFailure : '' };
     noteRequestId(flow, card.requestId);
     return { card };
@@ -116,14 +123,15 @@ async function tryToStore(
  */
 async function readUntilKnown(
   flow: FlowState,
-  find: () => Promise<Found<PaymentMethodRecord>>,
+  customer: CustomerIds,
+  token: string,
 ): Promise<PaymentMethodRecord | undefined> {
   const begin = (): CardReading => {
     enter(flow, { status: 'unknown', waitingFor: 'proof' });
     publish(flow);
     return { begun: Date.now(), reads: 0, empty: 0 };
   };
-  return await resumable(flow, 'readCards', begin, (reading) => keepReading(flow, find, reading));
+  return await resumable(flow, 'readCards', begin, (reading) => keepReading(flow, customer, token, reading));
 }
 
 interface CardReading {
@@ -131,11 +139,14 @@ interface CardReading {
   begun: number;
   reads: number;
   empty: number;
+  /** Reads by which there is no such customer any more. A single one may come from a proxy or a lag. */
+  gone?: RefusedReads | undefined;
 }
 
 async function keepReading(
   flow: FlowState,
-  find: () => Promise<Found<PaymentMethodRecord>>,
+  customer: CustomerIds,
+  token: string,
   reading: CardReading,
 ): Promise<PaymentMethodRecord | undefined> {
   for (;;) {
@@ -151,22 +162,45 @@ async function keepReading(
       continue;
     }
     reading.reads += 1;
-    const result = await find();
-    if ('found' in result) {
-      if (result.found !== undefined) return result.found;
+    // The reference tells whether the customer is gone, once a read by its id has said so.
+    const { customerReference } = customer;
+    const look = await findCard(flow, customer, token, reading.gone && { customerReference });
+    if ('found' in look) {
+      if (look.found !== undefined) return look.found;
       reading.empty += 1;
-    }
-    if (reading.empty >= EMPTY_READS && Date.now() >= reading.begun + STRAGGLER_MS) return undefined;
-    askOperatorAfterADay(flow, reading.begun);
+      reading.gone = undefined;
+    } else if (look.noCustomer) reading.gone = noteRefusedRead(reading.gone, Date.now(), false);
+    const isAbsent = reading.empty >= EMPTY_READS || isNotOffered(reading.gone);
+    if (isAbsent && Date.now() >= reading.begun + STRAGGLER_MS) return undefined;
+    if (Date.now() >= reading.begun + OPERATOR_AFTER_MS) askOfCard(flow, customer, look);
   }
 }
 
-async function findCard(flow: FlowState, customerId: string, token: string): Promise<Found<PaymentMethodRecord>> {
+function askOfCard(flow: FlowState, { customerId }: CustomerIds, look: CardLook): void {
+  const why = 'unreadable' in look ? `: ${look.unreadable}` : '';
+  askOperator(
+    flow,
+    `the buyer has consented, and for 24 hours nothing has told whether the card is on file with customer ${customerId}${why}`,
+  );
+}
+
+type CardLook = { found: PaymentMethodRecord | undefined } | { unreadable: string; noCustomer: boolean };
+
+async function findCard(
+  { businessUnit, madeUnder }: FlowState,
+  { customerId }: CustomerIds,
+  token: string,
+  more: Partial<CustomerIds> = {},
+): Promise<CardLook> {
   let cards: PaymentMethodRecord[];
   try {
-    cards = await read.listPaymentMethods({ businessUnit: flow.businessUnit, madeUnder: flow.madeUnder, customerId });
+    cards = await read.listPaymentMethods({ businessUnit, madeUnder, customerId, ...more });
   } catch (error) {
-    return { unreadable: error instanceof Error ? error.message : String(error) };
+    const { message, error: cause } = classifyFailure(error);
+    const given: unknown = cause instanceof ApplicationFailure ? cause.details?.[0] : undefined;
+    // Whoever has access to Temporal can fail an activity.
+    const noCustomer = isSealed(given) && (given as Partial<FailureDetails>).noCustomer === true;
+    return { unreadable: message, noCustomer };
   }
   return { found: decodedOrRetry(cards).find((card) => isSame(card.token, token)) };
 }

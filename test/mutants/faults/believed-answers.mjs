@@ -38,6 +38,24 @@ export const BELIEVED_ANSWER_FAULTS = [
     tests: ['test/simulation/rules/interface-only-declines.test.ts'],
   },
   {
+    name: 'one-missing-customer-ends-the-search-for-a-card',
+    rule: 'answers',
+    promise: 'One 404 for the customer of a card may come from a lag: the reads that count span a quarter of an hour.',
+    file: 'workflows/steps/store-step.ts',
+    from: 'reading.empty >= EMPTY_READS || isNotOffered(reading.gone)',
+    to: 'reading.empty >= EMPTY_READS || reading.gone !== undefined',
+    tests: ['test/simulation/rules/cards-not-stored.test.ts'],
+  },
+  {
+    name: 'customer-gone-by-any-404',
+    rule: 'answers',
+    promise: 'A customer who is found by its reference is not gone, whatever reads by its id are answered with.',
+    file: 'activities/customers.ts',
+    from: 'if (!isOwn404(error) || !(await isGone(deps, call))) throw ofList;',
+    to: 'if (!isOwn404(error)) throw ofList;',
+    tests: ['test/activities/customers-and-cards.test.ts', 'test/simulation/rules/cards-not-stored.test.ts'],
+  },
+  {
     name: 'unknown-word-of-a-payment-is-held',
     rule: 'money rule 8',
     promise:
