@@ -135,6 +135,11 @@ export function endOf(attempted: Attempted): number {
   return Math.min(Date.now(), Date.parse(attempted.outcome.evidence.settledAt));
 }
 
+/** Whether it was known by then (epoch ms) how it ended. */
+export function hadEnded(attempted: Attempted, by: number): boolean {
+  return 'outcome' in attempted && Date.parse(attempted.outcome.evidence.settledAt) < by;
+}
+
 /** The card of what was joined may be another than the present one, which is not to be called declined. */
 function isOfKnownCard(attempted: Attempted): boolean {
   return !isJoined(attempted) || 'token' in attempted;

@@ -10,6 +10,7 @@ import {
   classifyAttempt,
   endDoubt,
   endOf,
+  hadEnded,
   isJoined,
   isOtherCard,
   isUntried,
@@ -18,7 +19,7 @@ import {
   noteDecline,
 } from './classify-attempt.js';
 import { isRunUnknown, pauseForBill } from './given-again.js';
-import { followedAgain, isStarted } from './is-started.js';
+import { doubtNewTry, followedAgain, isStarted } from './is-started.js';
 import { looksForDisputes } from './lost-disputes.js';
 import { movesFor } from './move-on.js';
 import { doubtOf, show } from './show.js';
@@ -152,13 +153,17 @@ export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   if (flow.paused !== undefined) flow.paused.countedUntil = Date.now();
   if (isJoined(attempted)) open.joined = true;
   else delete open.joined;
-  await classifyAttempt(flow, open, attempted, isOtherCard(flow.card.token, token));
+  const isOther = isOtherCard(flow.card.token, token);
+  await classifyAttempt(flow, open, attempted, isOther);
   // The next one may have been started too, with a card that was changed meanwhile: nothing waits for what is known.
   const { step } = open;
   const waits = step.do === 'retry' || step.do === 'wait';
-  if (!isJoined(attempted) || !waits || !(await isStarted(flow))) return;
-  if (step.do === 'retry') open.joinedFor = step.at;
-  open.step = { do: 'attempt' };
+  if (isJoined(attempted) && waits && (await isStarted(flow))) {
+    if (step.do === 'retry') open.joinedFor = step.at;
+    open.step = { do: 'attempt' };
+  } else if (isOther && flow.afterReset === true && hadEnded(attempted, flow.resetAt ?? since)) {
+    await doubtNewTry(flow, open);
+  }
 }
 
 export function closeBill(flow: Billing, open: OpenPeriod): void {

@@ -10,6 +10,7 @@ import { changePlan, changeTerms, setAmount, skipPeriod } from './change-plan.js
 import { isOtherCard, useNewCard } from './classify-attempt.js';
 import { billNow, refundPeriod, settle } from './execute-on-bill.js';
 import { doubtStands, executeAgain, isRunUnknown, pauseForCard } from './given-again.js';
+import { doubtNewTry } from './is-started.js';
 import { refresh, presentAnswer } from './show.js';
 import { isOfDispute } from './payment-disputed.js';
 import type { Billing, CommandAnswer, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';
@@ -199,8 +200,11 @@ async function changeCard(
     ...(consentTransactionId !== undefined && { consentTransactionId }),
     ...(last4Digits !== undefined && { last4Digits }),
   };
-  if (flow.open !== undefined) flow.open.cardBy = commandId;
+  const { open } = flow;
+  if (open !== undefined) open.cardBy = commandId;
+  const wasTried = open?.step.do === 'attempt';
   useNewCard(flow);
+  if (isAgain && !wasTried && open?.step.do === 'attempt') await doubtNewTry(flow, open);
   return undefined;
 }
 

@@ -100,7 +100,17 @@ const RESUME_IT = '`resume` it with missedPeriods (`billAll` or `skip`) and anot
 
 /** A bill that was given up before the reset stops it again, and it may have been resumed since. */
 export function pauseForBill(flow: Billing, period: number): void {
-  const why = `period ${period} stayed unpaid before a reset, and nobody knows whether it was resumed since: look at its payments, and ${RESUME_IT}`;
+  doubtBill(flow, period, 'stayed unpaid before a reset, and nobody knows whether it was resumed since');
+}
+
+/** A card that has come since may have come when it was given up. */
+export function pauseForNewTry(flow: Billing, period: number): void {
+  const what = 'was tried before a reset, and another card was given since';
+  doubtBill(flow, period, `${what}: nobody knows whether it had been given up by then`);
+}
+
+function doubtBill(flow: Billing, period: number, what: string): void {
+  const why = `period ${period} ${what}: look at its payments, and ${RESUME_IT}`;
   pauseInDoubt(flow, why, `period ${period}`, { period });
 }
 

@@ -2,8 +2,10 @@ import { patched } from '@temporalio/workflow';
 import { PATCHES, paymentWorkflowId } from '../../src/contract/names.js';
 import { startOf } from '../../src/domain/billing-calendar.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
+import { decidesAfterReset } from '../kit/start-guard.js';
 import { billing } from '../policies.js';
 import { referenceOf } from './bills.js';
+import { pauseForNewTry } from './given-again.js';
 import type { Billing, OpenPeriod } from './state.js';
 
 /**
@@ -50,6 +52,15 @@ export async function followedAgain(flow: Billing, open: OpenPeriod): Promise<nu
       return number;
   }
   return undefined;
+}
+
+/**
+ * With another card the open bill is tried at once. That card may have come when the run before the reset had given the
+ * bill up: only what that run has started itself is followed without a person.
+ */
+export async function doubtNewTry(flow: Billing, { period, step }: OpenPeriod): Promise<void> {
+  if ((step.do !== 'attempt' && step.do !== 'retry') || !decidesAfterReset() || (await isStarted(flow))) return;
+  pauseForNewTry(flow, period);
 }
 
 /** Whether the payment after the given ones was already started for a period. */

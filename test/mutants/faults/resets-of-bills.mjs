@@ -207,4 +207,23 @@ export const RESET_BILL_FAULTS = [
     to: 'if (!isFirst) return;',
     tests: ['test/simulation/rules/resets-in-doubt.test.ts'],
   },
+  {
+    name: 'later-card-charged-after-a-reset',
+    rule: 'billing commands',
+    promise:
+      'A bill that was given up before a reset is not charged on a card that came later before a person has looked.',
+    file: 'workflows/billing/collect-bill.ts',
+    from: 'isOther && flow.afterReset === true && hadEnded(',
+    to: 'isOther && flow.ended !== undefined && hadEnded(',
+    tests: ['test/simulation/rules/resets-with-gaps.test.ts'],
+  },
+  {
+    name: 'later-card-given-again-charged',
+    rule: 'billing commands',
+    promise: 'A changeCard that a reset gives again has nothing tried that the run before had not tried.',
+    file: 'workflows/billing/execute-command.ts',
+    from: 'if (isAgain && !wasTried && ',
+    to: 'if (!isAgain && !wasTried && ',
+    tests: ['test/simulation/rules/resets-with-gaps.test.ts'],
+  },
 ];

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SIGNAL_NAMES } from '../../../src/contract/names.js';
-import { declinedFor } from '../../support/subscriptions.js';
-import { firstRunOf, resetToFirstTask } from '../../support/resets.js';
+import { anotherCard, declinedFor } from '../../support/subscriptions.js';
+import { firstRunOf, resetTo, resetToFirstTask, tasksOf } from '../../support/resets.js';
 import { DAY, sharedTime } from './context.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
@@ -121,10 +121,12 @@ test('a bill that is paid while the cancel comes is not called unpaid for what i
 });
 
 const NO_FUNDS = declinedFor('insufficient_funds');
+const STOLEN = declinedFor('lost_stolen_card');
 /** The first payments of the first of four weeks are declined: there is room for all retries. */
+const FOUR_WEEKS = { interval: { every: 4, unit: 'week' as const } };
 const declinedTimes = async (times: number, overrides: WeeklyArguments[0] = {}) =>
   await weekly(
-    { interval: { every: 4, unit: 'week' }, periods: 1, ...overrides },
+    { ...FOUR_WEEKS, periods: 1, ...overrides },
     Object.fromEntries(Array.from({ length: times }, (_, index) => [`1.${index + 1}`, NO_FUNDS])),
   );
 
@@ -166,4 +168,39 @@ test('one that was amid its retries goes on with them, as a pause has moved them
     '1.3 day 13',
     '1.4 day 15',
   ]);
+});
+
+describe('a bill that was given up before a reset is not charged on the card that came later, before a person has looked', () => {
+  const withoutEnd = { dunning: { onGivenUp: 'continue' as const }, periods: 2 };
+
+  test.each([
+    ['which the run begins with', NO_FUNDS, 5, 'first'],
+    ['which comes as its payment is declined', STOLEN, 1, 'decline'],
+    ['which comes while it waits for one', STOLEN, 1, 'wait'],
+  ])('%s', async (_when, decline, times, since) => {
+    const { flow, input, reach, tried } = await weekly(
+      { ...FOUR_WEEKS, ...withoutEnd },
+      Object.fromEntries(Array.from({ length: times }, (_, index) => [`1.${index + 1}`, decline])),
+    );
+    await reach(0);
+    if (since === 'wait') await flow.command('changeTerms', { metadata: { shop: '7' } });
+    const first = await firstRunOf(time.client, flow.workflowId);
+    const task = (await tasksOf(time.client, flow.workflowId, first)).at(since === 'first' ? 0 : -1);
+    await reach(9);
+    const onLedger = await tried();
+    expect(onLedger).toHaveLength(times);
+    await flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
+    await reach(10);
+    await resetTo(time.client, { workflowId: flow.workflowId, runId: first }, task);
+    await reach(12);
+    expect(await tried()).toEqual(onLedger);
+    expect(await flow.status()).toMatchObject({
+      status: 'paused',
+      operatorReason: expect.stringContaining('period 1 was tried before a reset, and another card was given since'),
+    });
+    await flow.command('resume', { missedPeriods: 'billAll' });
+    await flow.worksOn();
+    expect((await tried()).at(-1)).toBe(`1.${times + 1} day 12 Succeed 6000 EUR`);
+    await flow.command('cancel', { when: 'now' });
+  });
 });
