@@ -145,7 +145,9 @@ async function resume(
   flow.resumeWith = missedPeriods ?? (isLeft ? 'billAll' : 'skip');
   flow.resumedAt = at;
   const { next } = await planned(flow);
-  if (open !== undefined && paused.drop === true) open.drop = true;
+  // After a reset a pause that drops the bill may have been refused, and a person who says `skip` wants no further try.
+  const isSkipped = paused.doubt !== undefined && missedPeriods === 'skip';
+  if (open !== undefined && (paused.drop === true || isSkipped)) open.drop = true;
   flow.upcoming = next;
   if (open !== undefined) await goOnWith(flow, open, paused);
   tellOf(flow, 'subscription.resumed', commandId);

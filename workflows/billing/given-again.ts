@@ -65,7 +65,7 @@ function changesBills({ name, request }: SubscriptionCommand): boolean {
     case 'setAmount':
       return true;
     case 'changeTerms':
-      return [request.missedPeriods, request.periods, request.endsOn].some((one) => one !== undefined);
+      return [request.dunning, request.missedPeriods, request.periods, request.endsOn].some((one) => one !== undefined);
     default:
       return false;
   }

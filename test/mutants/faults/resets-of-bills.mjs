@@ -226,4 +226,13 @@ export const RESET_BILL_FAULTS = [
     to: 'if (!isAgain && !wasTried && ',
     tests: ['test/simulation/rules/resets-with-gaps.test.ts'],
   },
+  {
+    name: 'bill-tried-that-a-person-skips',
+    rule: 'billing commands',
+    promise: 'After a reset a person who skips what is due has no bill tried that was open.',
+    file: 'workflows/billing/execute-command.ts',
+    from: '(paused.drop === true || isSkipped)',
+    to: 'paused.drop === true',
+    tests: ['test/simulation/rules/resets-in-doubt.test.ts'],
+  },
 ];

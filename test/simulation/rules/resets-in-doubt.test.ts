@@ -189,3 +189,46 @@ test('a person gives a first command to a run of a further reset that has given 
   expect(await tried()).toEqual([FIRST, '2.1 day 7 Succeed 6000 EUR']);
   await flow.command('cancel', { when: 'now' });
 });
+
+test('a bill that a pause had dropped is not tried when a person skips what was left open by the reset', async () => {
+  const { flow, reach, tried, tasks, resetAfterOutage } = await weekly({}, { '1.1': NO_FUNDS });
+  await reach(0);
+  await flow.command('changeTerms', { metadata: { shop: '7' } });
+  const task = (await tasks(0)).at(-1);
+  await reach(0, 13);
+  await flow.command('pause', { openPeriod: 'drop' });
+  await reach(3);
+  await flow.command('resume');
+  await resetAfterOutage(0, 4, task);
+  expect(await flow.status()).toMatchObject(inDoubtAfter('2 commands (pause, resume)'));
+  expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR']);
+  await flow.command('resume', { missedPeriods: 'skip' });
+  await reach(6);
+  expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR']);
+  expect(await flow.status()).toMatchObject({ status: 'active', subscription: { unpaidPeriods: 1, billedPeriods: 0 } });
+  await reach(8);
+  expect((await tried()).slice(1)).toEqual(['2.1 day 7 Succeed 6000 EUR']);
+  await flow.command('cancel', { when: 'now' });
+});
+
+test.each([
+  ['tries a bill anew that had been given up', [1], { retryDays: [1, 3, 5] }, 2, 4],
+  ['ends a subscription that had gone on', [1], { retryDays: [1], onGivenUp: 'cancel' }, 3, 5],
+])('a change of the dunning that a reset gives again waits for a person: else it %s', async (...given) => {
+  const [_what, retryDays, changed, on, resetOn] = given;
+  const dunning = { retryDays, onGivenUp: 'continue' as const };
+  const faults = { '1.1': NO_FUNDS, '1.2': NO_FUNDS };
+  const { flow, reach, tried, resetAfterOutage } = await weekly({ dunning }, faults);
+  await reach(on);
+  const onLedger = ['1.1 day 0 Failed 6000 EUR', '1.2 day 1 Failed 6000 EUR'];
+  expect(await tried()).toEqual(onLedger);
+  await flow.command('changeTerms', { dunning: changed });
+  await resetAfterOutage(0, resetOn);
+  await flow.worksOn();
+  expect(await tried()).toEqual(onLedger);
+  expect(await flow.status()).toMatchObject(inDoubtAfter('1 command (changeTerms)'));
+  await flow.command('resume', { missedPeriods: 'skip' });
+  await reach(6);
+  expect(await tried()).toEqual(onLedger);
+  await flow.command('cancel', { when: 'now' });
+});
