@@ -249,6 +249,17 @@ export function keepToLimit(flow: Billing, open: OpenPeriod): void {
 }
 
 /**
+ * After a reset the present card may be one that was declined for good: a `changeCard` to it was refused before, and is
+ * done where it is given again. Another one is asked for instead of a try, which the card schemes forbid.
+ */
+export function keepFromDeadCard(flow: Billing, open: OpenPeriod): void {
+  const isDead = flow.hardDeclined?.includes(flow.card.token.toLowerCase()) === true;
+  if (!isDead || flow.afterReset !== true || open.step.do !== 'attempt') return;
+  open.state = { ...open.state, hold: 'card' };
+  open.step = { do: 'wait', for: 'card', giveUpAt: open.endsAt, cutShort: true };
+}
+
+/**
  * After a change of card: refusals of the old card don't apply any more, and the open bill is tried at once, unless a
  * payment for it is under way or in doubt.
  */

@@ -14,6 +14,7 @@ import {
   isJoined,
   isOtherCard,
   isUntried,
+  keepFromDeadCard,
   keepToLimit,
   keepUntilDue,
   noteDecline,
@@ -48,6 +49,7 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
       }
       if (flow.afterReset === true && (await looksForDisputes(flow))) return undefined;
       keepToLimit(flow, open);
+      keepFromDeadCard(flow, open);
       // A payment that was started before a reset is followed: a limit puts off only what nobody has sent.
       if (open.step.do !== 'attempt' && flow.afterReset === true && (await isStarted(flow)))
         open.step = { do: 'attempt' };

@@ -3,7 +3,7 @@ import { anotherCard, declinedFor, inRome, later } from '../../support/subscript
 import { firstRunOf, resetToFirstTask } from '../../support/resets.js';
 import { braking } from './braking.js';
 import { answers, failsWith, HOUR, OPERATOR, sharedTime } from './context.js';
-import { beginWeekly, type WeeklyArguments } from './weekly.js';
+import { beginResettable, beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
 const { brake, release } = braking(time);
@@ -112,6 +112,31 @@ test('a card is not called declined for what another one was before a reset', as
   const stolen = flow.command('changeCard', { token: input.token });
   await expect(stolen).rejects.toMatchObject(failsWith('StateConflict', 'has declined this very card for good'));
   expect(await tried()).toEqual(billed);
+  await flow.command('cancel', { when: 'now' });
+});
+
+test('a card that was declined for good is charged by no `changeCard` that was refused, and is done when a reset gives it again', async () => {
+  const { flow, input, reach, tried, reset } = await beginResettable(
+    time,
+    {},
+    { '2.1': declinedFor('lost_stolen_card') },
+  );
+  await reach(7);
+  const token = await anotherCard(time, input.customerId);
+  await flow.command('changeCard', { token });
+  await reach(8);
+  await expect(flow.command('changeCard', { token: input.token })).rejects.toMatchObject(
+    failsWith('StateConflict', 'has declined this very card for good'),
+  );
+  await reset(1);
+  await reach(15);
+  const billed = ['1.1 day 0 Succeed 6000 EUR', '2.1 day 7 Failed 6000 EUR', '2.2 day 7 Succeed 6000 EUR'];
+  expect(await tried()).toEqual(billed);
+  expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'card' });
+  await expect(flow.command('billNow', { period: 3 })).rejects.toMatchObject(failsWith('StateConflict', 'card'));
+  await flow.command('changeCard', { token });
+  await flow.worksOn();
+  expect(await tried()).toEqual([...billed, '3.1 day 15 Succeed 6000 EUR']);
   await flow.command('cancel', { when: 'now' });
 });
 
