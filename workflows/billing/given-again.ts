@@ -92,7 +92,10 @@ function doubtAll(flow: Billing, commands: SubscriptionCommand[]): void {
   const why =
     `a reset has given it again ${what}, and what was refused or over before may hold now: look at its payments and at ` +
     `\`bills\`, correct by new commands what is wrong, and then ${RESUME_IT}`;
-  if (flow.paused?.doubt?.why.includes(why) !== true) pauseInDoubt(flow, why, 'commands');
+  const doubt = flow.paused?.doubt;
+  // One in the same words may be carried from a run before: somebody has ended it since, by a `resume` that is given again.
+  const isNoted = doubt?.why.includes(why) === true && doubt.since >= (flow.resetAt ?? 0);
+  if (!isNoted) pauseInDoubt(flow, why, 'commands');
 }
 
 /** `billAll` bills what is due and not paid, `skip` never does. */
@@ -129,7 +132,8 @@ function pauseInDoubt(flow: Billing, reason: string, about: string, data: { peri
   const since = Date.now();
   // A pause with an end would bill again by itself.
   const { until: _until, doubt, ...before } = flow.paused ?? { since };
-  const why = doubt === undefined ? reason : `${doubt.why}; and ${reason}`;
+  const why =
+    doubt === undefined || doubt.why.includes(reason) ? (doubt?.why ?? reason) : `${doubt.why}; and ${reason}`;
   flow.paused = { ...before, doubt: { since, why } };
   tellOf(flow, 'subscription.paused', `${about}, reset, ${new Date(since).toISOString()}`, data);
 }

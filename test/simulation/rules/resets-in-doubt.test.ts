@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { SIGNAL_NAMES } from '../../../src/contract/names.js';
 import { declinedFor } from '../../support/subscriptions.js';
 import { failsWith, sharedTime } from './context.js';
 import { listenToAll, MERCHANT } from './told.js';
@@ -173,6 +174,31 @@ test('commands that a reset of a reset run gives again wait for a person once mo
   await flow.command('resume', { missedPeriods: 'skip' });
   await reach(15);
   expect(await tried()).toEqual([FIRST, '3.1 day 14 Succeed 6000 EUR']);
+  await flow.command('cancel', { when: 'now' });
+});
+
+test('a doubt that was carried to a further run is ended by no `resume` of a person that a reset gives again', async () => {
+  const { flow, reach, reset, tasks, resetAfterOutage, tried, told } = await beginTold();
+  await reach(1);
+  await flow.command('pause');
+  const task = (await tasks(1)).length;
+  await reach(2);
+  await flow.command('resume');
+  await resetAfterOutage(1, 3, (await tasks(1))[task]);
+  expect(await flow.status()).toMatchObject(inDoubtAfter('1 command (resume)'));
+  await time.client.workflow.getHandle(flow.workflowId).signal(SIGNAL_NAMES.moveOn);
+  await reach(4);
+  await flow.command('resume', { missedPeriods: 'skip' });
+  await reach(9);
+  const billed = [FIRST, '2.1 day 7 Succeed 6000 EUR'];
+  expect(await tried()).toEqual(billed);
+  await reset(3);
+  expect(await flow.status()).toMatchObject(inDoubtAfter('1 command (resume)'));
+  expect(told().filter((type) => type === 'paused')).toHaveLength(3);
+  await flow.command('resume', { missedPeriods: 'billAll' });
+  await reach(10);
+  expect(await flow.status()).toMatchObject({ status: 'active', subscription: { billedPeriods: 2, missedPeriods: 0 } });
+  expect(await tried()).toEqual(billed);
   await flow.command('cancel', { when: 'now' });
 });
 
