@@ -30,11 +30,11 @@ const STARTED_BY = 'holdfast-subscription';
  * Charges the stored card once for a period: starts a `charge` as a child, or joins the one that an earlier run started
  * under the same reference (money rule 8). It is followed however long it takes; commands are executed meanwhile.
  */
-export async function attemptToBill(flow: Billing, open: OpenPeriod): Promise<Attempted> {
+export async function attemptToBill(flow: Billing, open: OpenPeriod, again?: number): Promise<Attempted> {
   const input = chargeOf(flow, open);
   let attempted: Attempted | undefined;
   let broken: Error | undefined;
-  follow(flow, open, input).then(
+  follow(flow, open, input, again).then(
     (known) => (attempted = known),
     (error: unknown) => (broken = error instanceof Error ? error : new Error(String(error))),
   );
@@ -48,10 +48,15 @@ export async function attemptToBill(flow: Billing, open: OpenPeriod): Promise<At
   }
 }
 
-async function follow(flow: Billing, open: OpenPeriod, input: ReturnType<typeof chargeOf>): Promise<Attempted> {
+async function follow(
+  flow: Billing,
+  open: OpenPeriod,
+  input: ReturnType<typeof chargeOf>,
+  again?: number,
+): Promise<Attempted> {
   const { type, fingerprint } = FLOWS.charge;
   const workflowId = FLOWS.charge.workflowId(input);
-  const number = open.unsure === undefined ? undefined : await followedAgain(flow, open);
+  const number = (open.unsure === undefined ? undefined : await followedAgain(flow, open)) ?? again;
   if (number !== undefined) {
     // Instead of the payment that was about to be made.
     open.attempts -= 1;

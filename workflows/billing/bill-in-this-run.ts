@@ -8,7 +8,7 @@ import { decidesAfterReset } from '../kit/start-guard.js';
 import { isAnyDue, isPlanOver, lastDueOf, openAhead, planned } from './calendar.js';
 import { attempt, closeBill, collectBill, commandBefore, giveUp, noteUnpaid } from './collect-bill.js';
 import { answer, executeCommands, resumeInTime } from './execute-command.js';
-import { isBilledBeforeReset, isStarted } from './is-started.js';
+import { isBilledBeforeReset, underWay } from './is-started.js';
 import { canMoveOn } from './move-on.js';
 import { giveNotice, noticeAt } from './notices.js';
 import { closeMissed, makesPayment, openBill } from './open-bill.js';
@@ -255,10 +255,11 @@ function isInTime(period: Period | undefined): boolean {
  * @param last the last period to be opened
  */
 async function followUnknown(flow: Billing, last = Number.POSITIVE_INFINITY): Promise<void> {
-  while ((flow.open !== undefined || flow.next <= last) && (await isStarted(flow))) {
-    const open = flow.open ?? (await openAhead(flow));
+  while (flow.open !== undefined || flow.next <= last) {
+    const first = await underWay(flow);
+    const open = first && (flow.open ?? (await openAhead(flow)));
     if (open === undefined) return;
-    await attempt(flow, open);
+    await attempt(flow, open, first?.number);
     if (open.step.do === 'nothing') closeBill(flow, open);
   }
 }

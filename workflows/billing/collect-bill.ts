@@ -20,7 +20,7 @@ import {
   noteDecline,
 } from './classify-attempt.js';
 import { isRunUnknown, pauseForBill } from './given-again.js';
-import { doubtNewTry, followedAgain, isStarted } from './is-started.js';
+import { doubtNewTry, isStarted, underWay } from './is-started.js';
 import { looksForDisputes } from './lost-disputes.js';
 import { movesFor } from './move-on.js';
 import { doubtOf, show } from './show.js';
@@ -85,14 +85,15 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
       show(flow, { status: 'pastDue', waitingFor: 'operator', needsOperator: doubtOf(flow) });
       await commandBefore(flow, undefined, 'Until it is known');
       return undefined;
-    case 'giveUp':
+    case 'giveUp': {
       // After a reset the next payment, or one before, may be under way or have taken the money: it goes first.
-      if ((await isStarted(flow)) || (open.unsure !== undefined && (await followedAgain(flow, open)) !== undefined))
-        await attempt(flow, open);
+      const first = await underWay(flow);
+      if (first !== undefined) await attempt(flow, open, first.number);
       // What came meanwhile, another card or a person's word, goes first as well.
       else if (flow.queue.length === 0 && !flow.isCancelled() && !keepUntilDue(flow, open))
         return giveUp(flow, open, step.effect);
       return undefined;
+    }
     case 'nothing':
       closeBill(flow, open);
       return undefined;
@@ -131,8 +132,11 @@ function endOfWait(flow: Billing, { state }: OpenPeriod, { cutShort }: Wait): Du
   return { do: 'giveUp', effect: givenUpWait(state, policy, cutShort === true) };
 }
 
-/** The next payment of the bill, or the one that an earlier run has started in its place. */
-export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
+/**
+ * The next payment of the bill, or the one that an earlier run has started in its place.
+ * @param again number of an earlier one that was seen to be followed again: no other is made, though it may have ended since
+ */
+export async function attempt(flow: Billing, open: OpenPeriod, again?: number): Promise<void> {
   const { token: present } = flow.card;
   endDoubt(flow, open);
   open.attempts += 1;
@@ -140,7 +144,7 @@ export async function attempt(flow: Billing, open: OpenPeriod): Promise<void> {
   flow.attempting = true;
   show(flow, { status: 'billing', waitingFor: 'settlement' });
   const since = Date.now();
-  const attempted = await attemptToBill(flow, open);
+  const attempted = await attemptToBill(flow, open, again);
   flow.attempting = false;
   // Another card than the present one, where a run before a reset has started the payment.
   const token = ('token' in attempted ? attempted.token : undefined) ?? present;

@@ -55,6 +55,18 @@ export async function followedAgain(flow: Billing, open: OpenPeriod): Promise<nu
 }
 
 /**
+ * What goes before a bill is given up or its subscription ended: the next payment if it was already started, or, with its
+ * `number`, one before it that is followed again. Undefined if there is none.
+ */
+export async function underWay(flow: Billing): Promise<{ number?: number } | undefined> {
+  if (await isStarted(flow)) return {};
+  const { open } = flow;
+  if (open?.unsure === undefined || open.step.do === 'block') return undefined;
+  const number = await followedAgain(flow, open);
+  return number === undefined ? undefined : { number };
+}
+
+/**
  * With another card the open bill is tried at once. That card may have come when the run before the reset had given the
  * bill up: only what that run has started itself is followed without a person.
  */

@@ -235,4 +235,23 @@ export const RESET_BILL_FAULTS = [
     to: 'paused.drop === true',
     tests: ['test/simulation/rules/resets-in-doubt.test.ts'],
   },
+  {
+    name: 'other-payment-for-a-bill-given-up',
+    rule: 'billing commands',
+    promise:
+      'A bill that is given up is charged by no new payment where one before it, followed again, is declined just then.',
+    file: 'workflows/billing/attempt-to-bill.ts',
+    from: 'await followedAgain(flow, open)) ?? again',
+    to: 'await followedAgain(flow, open))',
+    tests: ['test/simulation/rules/resets-of-ended-bills.test.ts'],
+  },
+  {
+    name: 'cancel-beside-a-payment-followed-again',
+    rule: 'billing commands',
+    promise: 'A cancel waits for a payment of the open bill that a reset follows again.',
+    file: 'workflows/billing/is-started.ts',
+    from: '  return number === undefined ? undefined : { number };',
+    to: '  return number === undefined || open.drop !== true ? undefined : { number };',
+    tests: ['test/simulation/rules/resets-of-ended-bills.test.ts'],
+  },
 ];

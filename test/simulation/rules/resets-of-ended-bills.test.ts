@@ -149,4 +149,38 @@ describe('a payment that a person has called unpaid, and that a reset finds to h
     await release();
     await expectPaidByFirst(lost, []);
   });
+
+  test('though the subscription is cancelled before that is known', async () => {
+    const { flow, settle, reset, tried } = await beginLost();
+    await settle();
+    await listsLag(0);
+    await reset('1.1');
+    await flow.command('cancel', { when: 'now' });
+    expect(await flow.ended()).toMatchObject({ status: 'cancelled', billedPeriods: 1, unpaidPeriods: 0 });
+    expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR']);
+  });
+
+  test('and none other is made where it is found not to have taken it while its bill is dropped', async () => {
+    const { flow, settle, reset, tried, handleOf } = await beginLost();
+    await settle();
+    await reset('1.1');
+    await pass(MINUTE);
+    const looks = [time.hold('readAttempt')];
+    const paused = flow.command('pause', { openPeriod: 'drop' });
+    // For the payment after it, for itself, and once more before it is followed.
+    for (const look of [1, 2, 3]) {
+      await looks.at(-1)?.reached;
+      if (look === 3) {
+        await settle();
+        expect(await handleOf('1.1').result()).toMatchObject({ status: 'notExecuted' });
+      }
+      looks.at(-1)?.release();
+      if (look < 3) looks.push(time.hold('readAttempt'));
+    }
+    await paused;
+    await pass(2 * DAY);
+    expect(await tried()).toHaveLength(1);
+    expect(await flow.status()).toMatchObject({ status: 'paused', subscription: { unpaidPeriods: 1 } });
+    await flow.command('cancel', { when: 'now' });
+  });
 });
