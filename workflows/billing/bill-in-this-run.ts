@@ -106,6 +106,7 @@ async function whilePaused(flow: Billing): Promise<BillingEnd | undefined> {
   const due = ends ? await planned(flow) : undefined;
   // Its plan was over when the cancel came, and a pause lets nothing that is due be billed.
   if (flow.cancelIsLate === true && due?.after !== undefined) flow.cancelFrom ??= due.after;
+  if (due !== undefined) await findEnd(flow, due);
   if (due !== undefined && isPeriodOver(flow, due)) return await atPeriodEnd(flow);
   const over = due === undefined ? undefined : ((flow.cancelFrom ?? due.next)?.dueAt ?? due.endsAt);
   const isPauseFirst = until !== undefined && until < (over ?? Number.POSITIVE_INFINITY);
@@ -115,6 +116,16 @@ async function whilePaused(flow: Billing): Promise<BillingEnd | undefined> {
     isPauseFirst ? 'Until the pause is over' : 'Until the period is over',
   );
   return undefined;
+}
+
+/**
+ * In which period a cancel came that a reset gives again is not known. If the run before has billed the last period that
+ * is due, it came in that one, which lasts until its end.
+ */
+async function findEnd(flow: Billing, due: PlannedBilling): Promise<void> {
+  if (flow.afterReset !== true || flow.cancelFrom !== undefined || !isAnyDue(due)) return;
+  const end = due.next ?? due.after;
+  if (end !== undefined && (await isBilledBeforeReset(flow, lastDueOf(due)))) flow.cancelFrom = end;
 }
 
 /** Whether the period is over in which the cancel came. */
@@ -201,7 +212,10 @@ function answerBilling(flow: Billing): void {
 /** Waits for the next bill and opens it. Returns the end if there is none. */
 async function untilNextBill(flow: Billing): Promise<BillingEnd | undefined> {
   const due = await planned(flow);
-  if (flow.cancelAtPeriodEnd === true && isPeriodOver(flow, due)) return await atPeriodEnd(flow);
+  if (flow.cancelAtPeriodEnd === true) {
+    await findEnd(flow, due);
+    if (isPeriodOver(flow, due)) return await atPeriodEnd(flow);
+  }
   if (due.missed !== undefined) {
     if (flow.afterReset === true && (await followOneBilled(flow, due.missed.last, due.bill === undefined)))
       return undefined;

@@ -3,7 +3,7 @@ import { declinedFor } from '../../support/subscriptions.js';
 import { resetToEachTask } from '../../support/resets.js';
 import { handedOn, plainPayload } from './handed-on.js';
 import { failsWith, HOUR, sharedTime } from './context.js';
-import { beginWeekly, engineOf, type WeeklyArguments } from './weekly.js';
+import { beginResettable, beginWeekly, engineOf, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
 const weekly = async (...given: WeeklyArguments) => await beginWeekly(time, ...given);
@@ -56,6 +56,26 @@ test('a reset weeks after a cancel at the end of a period, which is given again 
   await reach(30);
   expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR']);
 });
+
+test.each(['as it was', 'paused as well'])(
+  'a reset amid a paid period, with a cancel at its end that is given again, lets it last until then: %s',
+  async (how) => {
+    const { flow, reach, tried, reset, dayOf } = await beginResettable(time);
+    await reach(8);
+    expect(await flow.command('cancel', { when: 'periodEnd' })).toMatchObject({ endsAt: dayOf(14) });
+    if (how !== 'as it was') await flow.command('pause');
+    await reach(9);
+    await reset(1);
+    expect(await flow.status()).toMatchObject({ subscription: { endsAt: dayOf(14) } });
+    const handle = time.client.workflow.getHandle(flow.workflowId);
+    expect(await handle.result()).toMatchObject({
+      status: 'cancelled',
+      billedPeriods: 2,
+      endedAt: expect.stringContaining(dayOf(14).slice(0, 'yyyy-mm-ddThh:mm'.length)) as unknown,
+    });
+    expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR', '2.1 day 7 Succeed 6000 EUR']);
+  },
+);
 
 test('a reset of one that was cancelled between two tries finds those that were made, and makes no other', async () => {
   const declined = declinedFor('insufficient_funds');
