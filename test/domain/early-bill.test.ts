@@ -21,9 +21,13 @@ test('what is given up is tried again when it is due, and its days of retries be
   });
 });
 
-test('beyond the last try that is allowed nothing is tried, and it ends when it is due', () => {
-  expect(after({ declines: 8 }, GIVEN_UP).step).toEqual({ do: 'wait', for: 'card', giveUpAt: dueAt });
-});
+test.each([undefined, 'card', 'person', 'outcome'] as const)(
+  'beyond the last try that is allowed no card is asked for that would not be tried, and it ends when it is due: %s',
+  (hold) => {
+    const state = { declines: 8, ...(hold !== undefined && { hold }) };
+    expect(after(state, GIVEN_UP).step).toEqual({ do: 'wait', for: 'person', giveUpAt: dueAt });
+  },
+);
 
 test.each(['card', 'person', 'confirmation'] as const)('who has to act has as long as with any bill: %s', (hold) => {
   const week = at('2027-05-02', '10:00');

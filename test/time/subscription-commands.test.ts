@@ -175,16 +175,17 @@ describe('billNow', () => {
   });
 
   test.each([
-    ['declined for good', { '2.1': 'lost_stolen_card' }, {}, 31],
-    ['declined as often as a bill may be', { '2.1': 'insufficient_funds' }, { maxAttempts: 1 }, 28],
-  ])('days early, and %s, leaves the subscription until the bill is due as well', async (_how, declines, more, day) => {
+    ['declined for good', { '2.1': 'lost_stolen_card' }, {}, 'card', 31],
+    ['declined as often as a bill may be', { '2.1': 'insufficient_funds' }, { maxAttempts: 1 }, 'operator', 28],
+  ])('days early, and %s, leaves the subscription until the bill is due as well', async (...given) => {
+    const [_how, declines, more, waitingFor, day] = given;
     const dunning = { onGivenUp: 'cancel' as const, retryDays: [2], ...more };
     const { flow, input, reach, tried } = await weekly({ ...FOUR_WEEKS, dunning });
     for (const [on, why] of Object.entries(declines)) await plantOn(time, flow.reference, on, declinedFor(why));
     await reach(3);
     await flow.command('billNow', { period: 2 });
     await reach(27);
-    expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'card' });
+    expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor });
     expect(await flow.ended()).toMatchObject({ status: 'givenUp', billedPeriods: 1, unpaidPeriods: 1 });
     expect(localDay(await time.now(), ROME)).toBe(later(input.anchor, day));
     expect(await tried()).toHaveLength(2);

@@ -26,7 +26,6 @@ export async function classifyAttempt(
   const { state, step } = await classified(flow, open, result, endOf(attempted));
   open.state = state;
   open.step = step;
-  keepUntilDue(flow, open);
   if (state.hold === 'card' && open.triedWith !== undefined && isOfKnownCard(attempted))
     noteHardDecline(flow, open.triedWith);
   open.last = {
@@ -49,6 +48,7 @@ export async function classifyAttempt(
   } else if (step.do === 'wait' && step.for === 'confirmation' && !isUntried(attempted)) {
     open.doubt = `nobody has confirmed that payment ${doubtfulOf(flow, open)} failed; look whether it moved money, then \`settleManually\`, or \`billNow\` with confirmRisk`;
   }
+  keepUntilDue(flow, open);
   if (cardChanged) useNewCard(flow);
   keepToLimit(flow, open);
   tell(flow, open, attempted);
@@ -70,6 +70,8 @@ export function keepUntilDue(flow: Billing, open: OpenPeriod): boolean {
   if (!patched(PATCHES.keepsUntilDue)) return false;
   const policy = dunningPolicyOf(flow.input.dunning, flow.plan.interval);
   Object.assign(open, untilDue({ state, step }, { dueAt, endsAt, policy }));
+  if (open.step.do === 'wait' && open.step.for === 'person' && state.declines >= policy.maxAttempts)
+    open.doubt = `its maxAttempts (${state.declines}) are used up; it is given up when it is due, unless \`changeTerms\` allows more and \`billNow\` or another card pays it`;
   return true;
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { declinedFor, later } from '../../support/subscriptions.js';
+import { anotherCard, declinedFor, later } from '../../support/subscriptions.js';
 import { DAY, failsWith, sharedTime } from './context.js';
+import { listenToAll, MERCHANT, takenOf } from './told.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
@@ -63,6 +64,38 @@ test('fewer attempts than were declined give the bill up: the try that stood is 
   expect(await flow.status()).toMatchObject({ subscription: { unpaidPeriods: 1 } });
   await flow.command('cancel', { when: 'now' });
 });
+
+test.each([NO_FUNDS, declinedFor('lost_stolen_card')])(
+  'a bill charged early whose attempts are used up asks for no card, which would not be tried, before other terms allow it: $sub_category',
+  async (decline) => {
+    const all = listenToAll(time);
+    const dunning = { retryDays: [], maxAttempts: 1 };
+    const { flow, input, reach, tried } = await weekly(
+      { dunning, notify: { url: `${MERCHANT}/hook` } },
+      { '2.1': decline, '3.1': decline },
+    );
+    await reach(5);
+    await flow.command('billNow', { period: 2 });
+    await flow.worksOn();
+    expect(await flow.status()).toMatchObject({
+      status: 'pastDue',
+      waitingFor: 'operator',
+      needsOperator: true,
+      operatorReason: expect.stringContaining('its maxAttempts (1) are used up; it is given up when it is due'),
+    });
+    await flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
+    expect(await tried()).toHaveLength(2);
+    await flow.command('changeTerms', { dunning: { ...dunning, maxAttempts: 2 } });
+    await flow.command('billNow', { period: 2 });
+    await reach(6);
+    expect((await tried()).slice(1)).toEqual(['2.1 day 5 Failed 6000 EUR', '2.2 day 5 Succeed 6000 EUR']);
+    expect(takenOf(all, flow.workflowId)).not.toContain('subscription.cardNeeded');
+    await flow.command('changeTerms', { dunning });
+    await reach(12);
+    await flow.command('billNow', { period: 3 });
+    expect(await flow.ended()).toMatchObject({ status: 'givenUp', billedPeriods: 2, unpaidPeriods: 1 });
+  },
+);
 
 test('an undo of a cancel that waits for a payment is refused, and not answered with the end', async () => {
   const { flow, reach } = await weekly({ periods: 3 }, { '1.1': { status: 'Pending' } });
