@@ -9,7 +9,7 @@ import { nextDueAfter, planned, resumed } from './calendar.js';
 import { changePlan, changeTerms, setAmount, skipPeriod } from './change-plan.js';
 import { isOtherCard, useNewCard } from './classify-attempt.js';
 import { billNow, refundPeriod, settle } from './execute-on-bill.js';
-import { doubtStands, executeAgain, isRunUnknown, pauseForCard } from './given-again.js';
+import { doubtStands, executeAgain, isRunUnknown, noteCardChange, pauseForCard } from './given-again.js';
 import { doubtNewTry } from './is-started.js';
 import { refresh, presentAnswer } from './show.js';
 import { isOfDispute } from './payment-disputed.js';
@@ -195,13 +195,14 @@ async function changeCard(
     const refusal = notOnFile(error);
     // Given again by a reset nobody gives it once more, and the next bill would charge the card that it has replaced.
     const isUnknown = refusal.type === FAILURE_TYPES.providerUnavailable;
-    return isUnknown && isAgain ? pauseForCard(flow, token, error) : refusal;
+    return isUnknown && isAgain ? pauseForCard(flow, commandId, error) : refusal;
   }
   flow.card = {
     token,
     ...(consentTransactionId !== undefined && { consentTransactionId }),
     ...(last4Digits !== undefined && { last4Digits }),
   };
+  noteCardChange(flow);
   const { open } = flow;
   if (open !== undefined) open.cardBy = commandId;
   const wasTried = open?.step.do === 'attempt';

@@ -117,11 +117,24 @@ function doubtBill(flow: Billing, period: number, what: string): void {
   pauseInDoubt(flow, why, `period ${period}`, { period });
 }
 
-/** The same `changeCard` may be given again: it was not done. */
-export function pauseForCard(flow: Billing, token: string, { cause, message }: ActivityFailure): Refusal {
-  const why = `after a reset the card of a changeCard could not be looked up (${cause?.message ?? message}): give the changeCard again, and then ${RESUME_IT}`;
-  pauseInDoubt(flow, why, `changeCard to ${token}`);
+/** The same `changeCard` may be given again: it was not done. Of several the last one is to hold. */
+export function pauseForCard(flow: Billing, commandId: string, { cause, message }: ActivityFailure): Refusal {
+  const why = `after a reset the card of changeCard ${commandId} could not be looked up (${cause?.message ?? message}): give it again, and then ${RESUME_IT}`;
+  noteCardChange(flow, why);
+  pauseInDoubt(flow, why, `changeCard ${commandId}`);
+  if (flow.paused?.doubt !== undefined) flow.paused.doubt.card = why;
   return { refusal: `it is paused: ${why}`, type: FAILURE_TYPES.providerUnavailable };
+}
+
+/** Another card was given after one that could not be looked up, which must not replace it. */
+export function noteCardChange(
+  { paused }: Billing,
+  why = `its card was given again or changed, so ${RESUME_IT}`,
+): void {
+  const doubt = paused?.doubt;
+  if (doubt?.card === undefined) return;
+  doubt.why = doubt.why.replace(doubt.card, () => why);
+  delete doubt.card;
 }
 
 /**
@@ -134,7 +147,7 @@ function pauseInDoubt(flow: Billing, reason: string, about: string, data: { peri
   const { until: _until, doubt, ...before } = flow.paused ?? { since };
   const why =
     doubt === undefined || doubt.why.includes(reason) ? (doubt?.why ?? reason) : `${doubt.why}; and ${reason}`;
-  flow.paused = { ...before, doubt: { since, why } };
+  flow.paused = { ...before, doubt: { ...doubt, since, why } };
   tellOf(flow, 'subscription.paused', `${about}, reset, ${new Date(since).toISOString()}`, data);
 }
 

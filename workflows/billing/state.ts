@@ -153,14 +153,14 @@ export interface Carried {
   /** `drop`: the bill that was open is given up as soon as no payment of it is under way. */
   /**
    * Epoch ms; `countedUntil`: `heldMs` contains the pause up to then, because a payment was under way; `until`: it
-   * resumes by itself then; `doubt`: what a person has to decide before it is resumed, and since when.
+   * resumes by itself then; `doubt`: what a person has to decide before it is resumed, since when, and what of it is about a card.
    */
   paused?: {
     since: number;
     drop?: true;
     countedUntil?: number;
     until?: number;
-    doubt?: { since: number; why: string };
+    doubt?: { since: number; why: string; card?: string };
   };
   /** The policy for what came due during a pause, used once. */
   resumeWith?: MissedPeriods;

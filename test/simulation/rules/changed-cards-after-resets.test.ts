@@ -21,7 +21,7 @@ test('a change of card that can not be looked up when a reset gives it again is 
   await resetTo(time.client, { workflowId: flow.workflowId, runId }, task);
   await pass(5 * MINUTE);
   expect(await flow.status()).toMatchObject({ status: 'paused', needsOperator: true });
-  expect(await flow.explain()).toContain('after a reset the card of a changeCard could not be looked up');
+  expect(await flow.explain()).toContain('after a reset the card of changeCard another could not be looked up');
   await reach(8);
   expect(await tried()).toHaveLength(1);
   await time.sandbox.removeFault(away.id);
@@ -32,6 +32,35 @@ test('a change of card that can not be looked up when a reset gives it again is 
   expect(await flow.status()).toMatchObject({ status: 'active', subscription: { card: { token } } });
   await flow.command('cancel', { when: 'now' });
 });
+
+test.each(['the first', 'the last'])(
+  'of two that a reset gives again the last one holds, where %s can not be looked up: nobody is led to the other one',
+  async (which) => {
+    const { flow, input, reach, tried } = await beginWeekly(time);
+    await reach(1);
+    await flow.command('changeTerms', { metadata: { shop: '7' } });
+    const tokens = [await anotherCard(time, input.customerId), await anotherCard(time, input.customerId)];
+    const { runId } = await time.client.workflow.getHandle(flow.workflowId).describe();
+    const task = (await tasksOf(time.client, flow.workflowId, runId)).at(-1);
+    const changes = tokens.map((token, at) => ({ commandId: `card-${at}`, token }));
+    for (const change of changes) await flow.command('changeCard', change);
+    const unknown = which === 'the first' ? tokens.slice(0, 1) : tokens;
+    for (const token of unknown)
+      await time.sandbox.addFault({ ...answers(503, 'GET', `*/payment-methods/${token}`), times: 1_000 });
+    await resetTo(time.client, { workflowId: flow.workflowId, runId }, task);
+    await pass(15 * MINUTE);
+    const why = await flow.explain();
+    expect(why).not.toContain('card-0');
+    if (which === 'the first') expect(why).toContain('its card was given again or changed, so `resume`');
+    else expect(why).toContain('the card of changeCard card-1 could not be looked up');
+    await time.sandbox.clearFaults();
+    if (which === 'the last') await flow.command('changeCard', changes[1]);
+    await flow.command('resume', { missedPeriods: 'billAll' });
+    expect(await flow.status()).toMatchObject({ status: 'active', subscription: { card: { token: tokens[1] } } });
+    expect(await tried()).toHaveLength(1);
+    await flow.command('cancel', { when: 'now' });
+  },
+);
 
 test('one that the service can not be asked for without a reset changes nothing, as its caller is told', async () => {
   const { flow, input, reach, tried } = await beginWeekly(time);
