@@ -73,11 +73,16 @@ async function ending(flow: Billing, { status, reason }: BillingEnd, dueFor?: nu
   await followUnknown(flow);
   // Behind a period that was skipped or missed there may be a payment that this run does not know of either.
   const isAfterReset = decidesAfterReset() || (flow.afterReset === true && patched(PATCHES.afterReset));
-  if (isAfterReset) await followBilled(flow, lastDueOf(await planned(flow)));
+  const last = isAfterReset ? lastDueOf(await planned(flow)) : 0;
+  if (isAfterReset) await followBilled(flow, last);
   const { open } = flow;
   if (open !== undefined && open.step.do !== 'block' && open.step.do !== 'nothing') noteUnpaid(flow, open, 'continue');
-  if (dueFor !== undefined && mayBeDue(flow, dueFor) && patched(PATCHES.closesDue)) await closeDue(flow, dueFor);
-  return { status, reason: open?.step.do === 'block' ? `${reason}; ${open.doubt}` : reason };
+  if (dueFor !== undefined && mayBeDue(flow, dueFor) && patched(PATCHES.closesDue))
+    closeDue(flow, lastDueOf(await planned(flow, Date.now() - dueFor)));
+  if (open?.step.do !== 'block') return { status, reason };
+  // The run before the reset may have billed them.
+  const unread = `; nobody has looked what became of its periods from ${flow.next} to ${last}`;
+  return { status, reason: `${reason}; ${open.doubt}${last < flow.next ? '' : unread}` };
 }
 
 /** Whether a period may be due that is not open; asked before the calendar is, which costs most ends nothing. */
@@ -85,9 +90,8 @@ function mayBeDue({ opened, upcoming, next }: Billing, dueFor: number): boolean 
   return opened && (upcoming?.period !== next || upcoming.dueAt <= Date.now() - dueFor);
 }
 
-/** What came due in a pause or an outage, and waits to be opened, is missed. */
-async function closeDue(flow: Billing, dueFor: number): Promise<void> {
-  const last = lastDueOf(await planned(flow, Date.now() - dueFor));
+/** What came due in a pause or an outage up to the period `last`, and waits to be opened, is missed. */
+function closeDue(flow: Billing, last: number): void {
   // The run before a reset may have billed them behind a payment of which nobody knows what it did.
   const isUnread = flow.afterReset === true && flow.open?.step.do === 'block';
   if (last >= flow.next && !isUnread) closeMissed(flow, { first: flow.next, last });
@@ -141,14 +145,8 @@ function isPeriodOver({ cancelFrom, cancelIsLate, open }: Billing, due: PlannedB
 async function atPeriodEnd(flow: Billing): Promise<BillingEnd> {
   const last = (flow.cancelFrom?.period ?? 0) - 1;
   if (flow.afterReset === true) await followBilled(flow, last);
-  if (last < flow.next) return AT_PERIOD_END;
-  if (flow.afterReset !== true || flow.open?.step.do !== 'block') {
-    closeMissed(flow, { first: flow.next, last });
-    return AT_PERIOD_END;
-  }
-  // The run before the reset may have billed them.
-  const unread = `nobody has looked what became of its periods from ${flow.next} to ${last}`;
-  return { ...AT_PERIOD_END, reason: `${AT_PERIOD_END.reason}; ${unread}` };
+  closeDue(flow, last);
+  return AT_PERIOD_END;
 }
 
 /**

@@ -84,6 +84,28 @@ describe('a reset of one that was cancelled at the end of its period', () => {
     await complete('2.1', { status: 'Succeed' });
   });
 
+  test('says what nobody has looked at also where it is cancelled at once, over such a payment', async () => {
+    const pending = { status: 'Pending' } as const;
+    const late = await weekly({ missedPeriods: 'billAll' }, { '1.1': pending, '2.1': pending });
+    const { flow, reach, complete } = late;
+    await reach(16);
+    await complete('1.1', { status: 'Succeed' });
+    await reach(17);
+    await time.client.workflow.getHandle(`payment-${flow.reference}.2.1`).terminate('by mistake');
+    await flow.worksOn();
+    await flow.command('settleManually', { status: 'succeeded', ...OPERATOR });
+    await reach(18);
+    expect(await flow.status()).toMatchObject({ subscription: { billedPeriods: 3 } });
+    await resetToFirstTask(time.client, flow.workflowId, [2], runIds(flow.workflowId)[1]);
+    await reach(19);
+    await flow.command('cancel', { when: 'now' });
+    const { missedPeriods, reason } = await endedAgain(flow);
+    expect({ missedPeriods }).toEqual({ missedPeriods: 0 });
+    expect(reason).toContain(`payment ${flow.reference}.2.1 can't be followed`);
+    expect(reason).toContain('nobody has looked what became of its periods from 3 to 3');
+    await complete('2.1', { status: 'Succeed' });
+  });
+
   test('long before the cancel leaves that one as it is', async () => {
     const { flow, input, reach, beginAgain } = await weekly();
     await reach(1);
