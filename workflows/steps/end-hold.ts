@@ -9,7 +9,7 @@ import { inResetRun } from '../kit/start-guard.js';
 import type { FlowState, Hold, MoneyCommand, PendingVoids, VoidOf } from '../flow/state.js';
 import { enter } from '../flow/explain.js';
 import { beginStep, tryExecute } from './money-step.js';
-import { askOfUnreadCapture } from './hold-ends.js';
+import { askOfDoubt, isDoubted } from './hold-ends.js';
 import { forbids } from './hold-refusals.js';
 import {
   type CaptureOf,
@@ -36,7 +36,7 @@ export async function captureHold(flow: FlowState, hold: Hold, command?: Capture
       const amount = command?.request.amount ?? flow.amount;
       const reconciliationId = command?.request.reference ?? flow.reference;
       const look = await lookFirst(flow, hold, 'capture', command, { amount, reconciliationId });
-      if (isToldUnread(flow, hold, look)) {
+      if (isDoubtedUnread(flow, hold, look)) {
         if (command === undefined) noteBraked(hold);
         return notSent(flow, hold, look, command);
       }
@@ -112,10 +112,7 @@ export async function voidHold(
     if (notes.look === undefined) {
       const look = await lookFirst(flow, hold, 'void', command);
       // A capture whose failure is unconfirmed may have succeeded, and captured money must not be voided.
-      const isDoubted = look === 'notOffered' && hold.unconfirmedCapture !== undefined;
-      if (isDoubted) askOfUnreadCapture(flow, hold);
-      const isTold = isToldUnread(flow, hold, look);
-      if (!mayAct(look) || isTold || isDoubted) return notSent(flow, hold, look, command);
+      if (isDoubtedUnread(flow, hold, look) || !mayAct(look)) return notSent(flow, hold, look, command);
       notes.look = look;
     }
     return await release(flow, hold, { reason, command, notLooked: notes.look === 'notOffered' });
@@ -153,11 +150,11 @@ function voided(flow: FlowState, hold: Hold, ended: FinalStepOutcome, reason: st
   };
 }
 
-/** An event has told of a capture, and nothing can be read: a person is asked. */
-function isToldUnread(flow: FlowState, hold: Hold, look: Look): boolean {
-  const isTold = (look === 'notOffered' || look === 'unread') && isToldSinceRead(flow);
-  if (isTold) askOfUnreadCapture(flow, hold);
-  return isTold;
+/** The hold may have been captured or have ended, and nothing can be read: a person is asked. */
+function isDoubtedUnread(flow: FlowState, hold: Hold, look: Look): boolean {
+  const doubted = (look === 'notOffered' || look === 'unread') && isDoubted(flow, hold);
+  if (doubted) askOfDoubt(flow, hold);
+  return doubted;
 }
 
 function mayAct(look: Look): look is 'held' | 'ours' | 'notOffered' {
@@ -187,7 +184,8 @@ function notSent(
     return undefined;
   }
   askOperator(flow, HOLD_UNCLEAR);
-  if (command !== undefined) command.answer = { refusal: HOLD_UNCLEAR, type: FAILURE_TYPES.stateConflict };
+  const refusal = hold.unlistedCapture === true ? `${HOLD_UNCLEAR}; settleManually says how it stands` : HOLD_UNCLEAR;
+  if (command !== undefined) command.answer = { refusal, type: FAILURE_TYPES.stateConflict };
   return undefined;
 }
 

@@ -51,17 +51,13 @@ async function readExpired(flow: FlowState, hold: Hold): Promise<HoldOutcome | '
     );
     return 'unclear';
   }
-  if (payment.status === 'unknown' && isToldSinceRead(flow)) {
-    askOfUnreadCapture(flow, hold);
+  if (payment.status === 'unknown' && isDoubted(flow, hold)) {
+    askOfDoubt(flow, hold);
     return 'unclear';
   }
   if (Date.now() >= heldUntil + RELEASED_AFTER_END_MS) return { ...expired(flow, hold, payment), confirmed: false };
   if (isUnknownWord(payment.status)) {
     askOfUnknownWord(flow, hold, payment.status);
-    return 'unclear';
-  }
-  if (payment.status === 'unknown' && hold.unconfirmedCapture !== undefined) {
-    askOfUnreadCapture(flow, hold);
     return 'unclear';
   }
   // Something is under way at the service: wait for its outcome, and void nothing meanwhile.
@@ -131,16 +127,21 @@ export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Ca
   };
 }
 
-/**
- * A signed event has called a capture `Succeed`, or nobody has confirmed that one has failed, and nothing can be read: a
- * void could reverse captured money.
- */
-export function askOfUnreadCapture(flow: FlowState, hold: Hold): void {
+/** Whether the hold may have ended although no read has shown it. Where no read ever does, only a person can tell. */
+export function isDoubted(flow: FlowState, { unconfirmedCapture, seenAt }: Hold): boolean {
+  return isToldSinceRead(flow) || unconfirmedCapture !== undefined || seenAt === 0;
+}
+
+/** The hold is in doubt, and nothing can be read: a void could reverse captured money. */
+export function askOfDoubt(flow: FlowState, hold: Hold): void {
   hold.unlistedCapture = true;
-  const since = isToldSinceRead(flow)
-    ? 'an event calls a capture Succeed, and the service offers no read that shows whether it has'
-    : `nobody has confirmed that capture ${hold.unconfirmedCapture} has failed, and the service offers no read that shows it`;
-  askForCaptures(flow, since);
+  askForCaptures(flow, `${whyDoubted(flow, hold)}, and the service offers no read that shows whether it has`);
+}
+
+function whyDoubted(flow: FlowState, { unconfirmedCapture }: Hold): string {
+  if (isToldSinceRead(flow)) return 'an event calls a capture Succeed';
+  if (unconfirmedCapture === undefined) return 'the hold may have ended';
+  return `capture ${unconfirmedCapture} failed without confirmation, and may have taken the money`;
 }
 
 const CALLS_IT = 'the service calls the payment "';

@@ -17,6 +17,7 @@ import {
   capturedElsewhere,
   expired,
   forgetUnknownWord,
+  isDoubted,
   lapsedBy,
   withSentBefore,
 } from './hold-ends.js';
@@ -50,7 +51,8 @@ interface Intent {
  * and it may have ended.
  */
 export type Look = HoldOutcome | 'held' | 'ours' | 'notOffered' | 'unread' | 'unclear' | 'cancelled' | 'nextHold';
-type OneLook = Exclude<Look, 'ours' | 'unread'> | 'pending' | 'statusless';
+/** `failed`: the service could not be read now; the next read may tell. */
+type OneLook = Exclude<Look, 'ours' | 'unread'> | 'pending' | 'statusless' | 'failed';
 
 /**
  * Reads the payment before a capture or void if the hold was last seen a minute or more ago (money rule 8): a foreign
@@ -87,7 +89,7 @@ export async function lookFirst(
     if (look === 'statusless') return unanswered;
     // What was told during the read is newer.
     const isOld = look === 'held' && isTold();
-    if (!isOld && look !== 'unclear' && look !== 'pending' && look !== 'notOffered') return look;
+    if (!isOld && look !== 'unclear' && look !== 'failed' && look !== 'pending' && look !== 'notOffered') return look;
     if (look !== 'notOffered') last = 'unclear';
     if (Date.now() - begun >= GIVE_UP_LOOKING_MS) return last;
     const message = await nextMessage(flow, pollDelay(looks), 'Until the payment can be read');
@@ -143,7 +145,8 @@ export async function lookIfLate(flow: FlowState, hold: Hold): Promise<HoldOutco
   if (!hold.isLate || hold.mustVoid !== undefined || flow.queue.length > 0) return undefined;
   const look = await lookUnhurried(flow, hold);
   if (look === 'notOffered') hold.refusedLooks = noteRefusedRead(hold.refusedLooks, Date.now(), false);
-  hold.isLate = look === 'unclear' || look === 'pending' || (look === 'notOffered' && !isNotOffered(hold.refusedLooks));
+  const mayTellLater = look === 'unclear' || look === 'failed' || look === 'pending';
+  hold.isLate = mayTellLater || (look === 'notOffered' && !isNotOffered(hold.refusedLooks));
   return typeof look === 'string' ? undefined : believed(flow, hold, look);
 }
 
@@ -202,7 +205,7 @@ async function readHold(flow: FlowState, hold: Hold): Promise<OneLook> {
   const begun = Date.now();
   const told = flow.toldSinceRead ?? [];
   const payment = await readPaymentOrWhyNot(flow);
-  if ('refused' in payment) return payment.refused ? 'notOffered' : 'unclear';
+  if ('refused' in payment) return payment.refused ? 'notOffered' : 'failed';
   if (payment.afterReset) hold.seenAfterReset = true;
   if (payment.status === 'Captured' || payment.status === 'Refunded')
     return (await capturedElsewhere(flow, hold)) ?? 'unclear';
@@ -240,7 +243,7 @@ async function readHold(flow: FlowState, hold: Hold): Promise<OneLook> {
 
 /**
  * An operator's decision counts only if the service shows the hold as captured but offers no list of captures, or if
- * nothing can be read, and the hold's time is over, an event has told of a capture, or nobody has confirmed that one failed.
+ * nothing can be read, and the hold's time is over or it is in doubt.
  */
 export async function decideHold(
   flow: FlowState,
@@ -255,10 +258,13 @@ export async function decideHold(
     return look;
   }
   const { status, transactionId, amount = flow.amount } = command.request;
-  const mayBeTaken = isToldSinceRead(flow) || hold.unconfirmedCapture !== undefined;
-  const isUnread = (look === 'statusless' || look === 'notOffered') && mayBeTaken;
-  const lapses = (look === 'statusless' || isUnread) && Date.now() >= hold.terms.heldUntil;
-  if (look !== 'unclear' && !lapses && !isUnread)
+  const isUnread = look === 'statusless' || look === 'notOffered' || look === 'failed';
+  const doubted = isUnread && isDoubted(flow, hold);
+  const lapses = (look === 'statusless' || doubted) && Date.now() >= hold.terms.heldUntil;
+  // A read has shown a capture before, and the next one may show more: a hold must not be called voided over that.
+  if (look === 'failed' && !doubted && status === 'notExecuted')
+    return refuse('the service could not be read just now: say it again');
+  if (look !== 'unclear' && look !== 'failed' && !lapses && !doubted)
     return refuse('the money is held and nothing is unknown: use capture or void');
   if (status === 'declined')
     return refuse('it is to be told whether the payment was captured: say succeeded or notExecuted');
@@ -267,12 +273,13 @@ export async function decideHold(
   if (amount > flow.amount) return refuse(`amount: ${amount} minor units are more than the ${flow.amount} held`);
   const decided = decidedOutcome(flow, command);
   const common = baseOfHold(flow, hold);
-  if (isUnread && !lapses && status === 'notExecuted') {
+  if (doubted && !lapses && status === 'notExecuted') {
     // It is still held, and may be captured or voided.
     noteShown(flow, flow.toldSinceRead ?? []);
     forgetContradiction(flow, hold);
     hold.unlistedCapture = false;
-    hold.seenAt = Date.now();
+    // What could not be read now may be read by the next command.
+    hold.seenAt = look === 'failed' ? Date.now() - LOOK_AFTER_MS : Date.now();
     enter(flow, { needsOperator: flow.lasting ?? null });
     publish(flow);
     return undefined;

@@ -32,8 +32,8 @@ export const HOLD_END_FAULTS = [
     rule: 'money rule 8',
     promise: 'A hold that must be looked at, while the service does not answer, is looked at again.',
     file: 'workflows/steps/inspect-hold.ts',
-    from: "hold.isLate = look === 'unclear' ||",
-    to: 'hold.isLate =',
+    from: "look === 'unclear' || look === 'failed' || look === 'pending';",
+    to: "look === 'pending';",
     tests: ['test/simulation/rules/reset-holds.test.ts'],
   },
   {

@@ -63,4 +63,22 @@ export const TOLD_IN_PASSING_FAULTS = [
     to: 'false',
     tests: ['test/simulation/rules/voids-of-late-captures.test.ts'],
   },
+  {
+    name: 'failed-read-ends-an-open-hold',
+    rule: 'holds',
+    promise: 'A hold is not called voided because a read was not answered while a person said what they had found.',
+    file: 'workflows/steps/inspect-hold.ts',
+    from: "return payment.refused ? 'notOffered' : 'failed';",
+    to: "return payment.refused ? 'notOffered' : 'unclear';",
+    tests: ['test/simulation/rules/interface-only-holds.test.ts', 'test/simulation/rules/doubted-holds.test.ts'],
+  },
+  {
+    name: 'doubted-hold-takes-no-word',
+    rule: 'holds',
+    promise: 'Where nothing can be read, a person can say what became of a capture that failed without confirmation.',
+    file: 'workflows/steps/hold-ends.ts',
+    from: 'return isToldSinceRead(flow) || unconfirmedCapture !== undefined || seenAt === 0;',
+    to: 'return isToldSinceRead(flow) && (unconfirmedCapture !== null || seenAt === 0);',
+    tests: ['test/simulation/rules/doubted-holds.test.ts'],
+  },
 ];

@@ -155,6 +155,17 @@ describe('a hold that nothing can be read of, where an event has told of a captu
     expect(await hold.ask('void', { commandId: 'again' })).toMatchObject({ status: 'succeeded' });
     expect(await hold.outcome()).toMatchObject({ status: 'voided' });
   });
+
+  test('is held on too where the read that follows the word of a person is not answered', async () => {
+    const { hold, say } = await told();
+    const { paymentId = '' } = await hold.status();
+    const away = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+    await say({ status: 'notExecuted' });
+    expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: false });
+    await time.sandbox.removeFault(away.id);
+    expect(await hold.ask('void', { commandId: 'again' })).toMatchObject({ status: 'succeeded' });
+    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD', 'void Succeed 6000 USD']);
+  });
 });
 
 describe('a hold that nothing can be read of, where an event calls its own declined capture Succeed', () => {
