@@ -23,8 +23,7 @@ import { delivery } from '../policies.js';
 export function handleEvent(flow: FlowState, event: TransactionEvent): boolean {
   const verdict = classifyEvent(event, flow);
   if (verdict.verdict === 'ignore') {
-    if (flow.paymentId === undefined && revealsPayment(flow, event)) flow.revealed = event;
-    else {
+    if (!noteRevealed(flow, event)) {
       noteSecond(flow, event);
       ignore(flow, verdict.reason);
     }
@@ -55,15 +54,36 @@ function keepHint(flow: FlowState, event: TransactionEvent): void {
 
 /**
  * True if a signed event shows our own reference on a transaction of our kind: a lost task created and charged that
- * payment.
+ * payment. What has failed there is no reason not to charge, unless its failure is unconfirmed.
  */
 export function revealsPayment(flow: FlowState, event: TransactionEvent): boolean {
+  const hasFailed = event.status === 'Failed' && event.category !== 'provider_network_error';
   return (
     event.trusted &&
     event.businessUnit === flow.businessUnit &&
+    !hasFailed &&
     event.reconciliationId === flow.reference &&
     resourceOf(event.eventType) === flow.kind
   );
+}
+
+/**
+ * Keeps such an event while the flow knows no payment. No later one takes the place of the first: what that has shown would be
+ * followed by nobody.
+ * @returns whether the event is such a one
+ */
+export function noteRevealed(flow: FlowState, event: TransactionEvent): boolean {
+  const { paymentId, revealed, kind, needsOperator, lasting } = flow;
+  if (paymentId !== undefined || !revealsPayment(flow, event)) return false;
+  if (revealed === undefined || revealed.paymentId === event.paymentId) {
+    if (revealed?.status !== 'Succeed') flow.revealed = event;
+    return true;
+  }
+  const what = `${kind} ${event.transactionId ?? ''} of payment ${event.paymentId}`;
+  const said = event.status ?? 'changed';
+  addLasting(flow, `an event calls ${what} ${said}, under this reference, beside payment ${revealed.paymentId}`);
+  if (needsOperator === undefined || needsOperator === lasting) showLasting(flow);
+  return true;
 }
 
 /**

@@ -21,7 +21,7 @@ import { engineLookup } from '../policies.js';
 import { attempt } from './attempt.js';
 import { noteLimits } from './clear-outgoing.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
-import { revealsPayment } from './events.js';
+import { noteRevealed, revealsPayment } from './events.js';
 import { restoreMayHaveLost, stopIfCancelled, taskWasLost } from '../flow/earlier-runs.js';
 
 /**
@@ -184,15 +184,12 @@ async function notCreated(
   return await untilOperator(flow, why, notes);
 }
 
-/**
- * The creation was tried inside of the first task, where nothing takes the events that come meanwhile. What has failed there is no
- * reason not to charge.
- */
+/** The creation was tried inside of the first task, where nothing takes the events that come meanwhile. */
 function revealedMeanwhile(flow: FlowState, created?: PaymentRecord): TransactionEvent | undefined {
   // A hold that is authorized again has had a payment.
   if (flow.paymentId !== undefined) return undefined;
   const events = flow.inbox.flatMap((message) => (message.kind === 'event' ? [message.event] : []));
-  const revealing = events.filter((event) => event.status !== 'Failed' && revealsPayment(flow, event));
+  const revealing = events.filter((event) => revealsPayment(flow, event));
   return revealing.find((event) => event.paymentId !== created?.paymentId);
 }
 
@@ -223,11 +220,7 @@ async function untilOperator(flow: FlowState, why: string, notes: CreatingNotes)
       continue;
     }
     if (message.kind !== 'event') continue;
-    if (flow.paymentId === undefined && revealsPayment(flow, message.event)) {
-      flow.revealed = message.event;
-      continue;
-    }
-    ignore(flow, 'onlyAnOperatorCanTell');
+    if (!noteRevealed(flow, message.event)) ignore(flow, 'onlyAnOperatorCanTell');
   }
 }
 
@@ -236,7 +229,7 @@ const MOVES_AT_ONCE: readonly StepKind[] = ['charge', 'credit'];
 
 /** Returns the payment that an event has named, which answers what an operator was asked. */
 function readOnlyPayment(flow: FlowState, { paymentId }: TransactionEvent): Created {
-  enter(flow, { needsOperator: null });
+  enter(flow, { needsOperator: flow.lasting ?? null });
   return {
     payment: { paymentId, amount: flow.amount, currency: flow.currency, status: 'unknown' },
     readOnlyReason: FOUND_LATE,

@@ -97,7 +97,7 @@ export const DETAIL_FAULTS = [
     file: 'workflows/steps/events.ts',
     from: '    event.trusted &&\n    event.businessUnit === flow.businessUnit &&',
     to: '    event.businessUnit === flow.businessUnit &&',
-    tests: ['test/simulation/rules/windows.test.ts'],
+    tests: ['test/simulation/rules/revealed-payments.test.ts'],
   },
   {
     name: 'event-of-another-kind-reveals-a-payment',

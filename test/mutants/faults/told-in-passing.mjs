@@ -81,4 +81,22 @@ export const TOLD_IN_PASSING_FAULTS = [
     to: 'return isToldSinceRead(flow) && (unconfirmedCapture !== null || seenAt === 0);',
     tests: ['test/simulation/rules/doubted-holds.test.ts'],
   },
+  {
+    name: 'failed-charge-elsewhere-ends-the-flow',
+    rule: 'money rule 5',
+    promise: 'A charge that an event shows as failed on another payment is no reason not to charge.',
+    file: 'workflows/steps/events.ts',
+    from: '    !hasFailed &&\n',
+    to: '    (hasFailed || event.trusted) &&\n',
+    tests: ['test/simulation/rules/revealed-payments.test.ts'],
+  },
+  {
+    name: 'later-event-displaces-the-charge-that-was-shown',
+    rule: 'money rule 5',
+    promise: 'A charge that an event has shown is followed, whatever a later event shows on another payment.',
+    file: 'workflows/steps/events.ts',
+    from: 'if (revealed === undefined || revealed.paymentId === event.paymentId) {',
+    to: 'if (event.transactionId !== null) {',
+    tests: ['test/simulation/rules/revealed-payments.test.ts'],
+  },
 ];

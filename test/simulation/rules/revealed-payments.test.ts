@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startAttributes, startMemo } from '../../../src/client/start-options.js';
 import { idempotencyKey } from '../../../src/contract/idempotency.js';
 import { PAYMENTS_TASK_QUEUE, SIGNAL_NAMES } from '../../../src/contract/names.js';
@@ -99,12 +99,52 @@ test('a flow whose payment is refused calls a person because of it, and does not
   expect(takenOf(told, charge.workflowId)).toEqual(['payment.needsAttention']);
 });
 
+test('a charge is not made beside one on another payment whose failure is unconfirmed', async () => {
+  const { input, reference, paymentId, transactionId } = await lostCharge();
+  const down = await time.sandbox.addFault({ ...answers(503, 'POST', '/payments'), reconciliation_id: reference });
+  const charge = await time.start(input);
+  await time.passUntil(charge.startedAt + MINUTE);
+  await signalEvent(time, charge, { paymentId, transactionId, status: 'Failed', category: 'provider_network_error' });
+  await time.sandbox.removeFault(down.id);
+  expect(await charge.outcome()).toMatchObject({ status: 'succeeded', paymentId, transactionId });
+  expect(await movements(time, reference)).toEqual(['charge Succeed 1095 USD']);
+});
+
+describe('what a later event shows on yet another payment under its reference', () => {
+  async function shownAnother(later: { status: 'Failed' | 'Succeed'; category?: string }) {
+    const { input, reference, paymentId, transactionId } = await lostCharge();
+    const down = await time.sandbox.addFault({ ...answers(503, 'POST', '/payments'), reconciliation_id: reference });
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + MINUTE);
+    await signalEvent(time, charge, { paymentId, transactionId });
+    await signalEvent(time, charge, { paymentId: 'another', transactionId: 'second', ...later });
+    await time.sandbox.removeFault(down.id);
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded', paymentId, transactionId });
+    expect(await movements(time, reference)).toEqual(['charge Succeed 1095 USD']);
+    return charge;
+  }
+
+  test('and has failed there does not displace the charge that is followed', async () => {
+    const charge = await shownAnother({ status: 'Failed', category: 'payment_method_declined' });
+    expect(await charge.status()).toMatchObject({ needsOperator: false });
+  });
+
+  test('and has succeeded there calls a person, beside the charge that is followed', async () => {
+    const charge = await shownAnother({ status: 'Succeed' });
+    expect(await charge.status()).toMatchObject({
+      needsOperator: true,
+      operatorReason: expect.stringContaining('charge second of payment another Succeed, under this reference, beside'),
+    });
+  });
+});
+
 test.each([
   ['that nothing vouches for', { trusted: false }],
   ['of another reference', { reconciliationId: 'another' }],
   ['of another kind', { eventType: 'payment.refund.update' }],
   ['of another business unit', { businessUnit: 'another' }],
-])('a charge is made although an event %s shows one on another payment', async (_what, change) => {
+  ['that has failed', { status: 'Failed', category: 'payment_method_declined' }],
+] as const)('a charge is made although an event %s shows one on another payment', async (_what, change) => {
   const input = await time.input();
   const down = await time.sandbox.addFault({
     ...answers(503, 'POST', '/payments'),
