@@ -25,4 +25,6 @@ export interface Guarded {
   readonly pendingLimitMs?: number;
   /** Epoch ms: when that is tried next; undefined: no more. */
   pendingVoid?: { tries: number; nextAt: number | undefined };
+  /** Voids that the flow has sent of what pended. */
+  voidsOfPending?: readonly string[];
 }

@@ -32,7 +32,7 @@ import { registerDisputes } from './disputes.js';
 import { explain } from './explain.js';
 import { flowStatus, presentOutcome } from './outcomes.js';
 import { keepUnplaced, putIn } from './inbox.js';
-import { noteBesideHold, noteBesidePayment, noteCaptured, noteTold } from './told.js';
+import { noteBeside, noteBesidePayment, noteCaptured, noteTold } from './told.js';
 import type { PaymentStatus } from '../../src/contract/statuses.js';
 import type { FlowState, SettleCommand } from './state.js';
 import { askedOf, forgetOldCommands, inPlace, refuseWhenEnded, refuseWhenFull } from './refuse.js';
@@ -108,7 +108,7 @@ function takeEvent(flow: FlowState, event: TransactionEvent): void {
   } else if (isLateRisk(flow, event)) noteLateRisk(flow, event);
   else {
     keepUnplaced(flow, event);
-    noteBesideHold(flow, event);
+    noteBeside(flow, event);
     noteBesidePayment(flow, event);
     // Before the event itself, which whatever is under way ignores.
     if (noteCaptured(flow, event) || noteTold(flow, event)) flow.inbox.push({ kind: 'retryNow' });

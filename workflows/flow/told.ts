@@ -3,6 +3,7 @@ import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { ActionRecord, ToldOfCreator } from '../../src/contract/payment-actions.js';
 import { resourceOf } from '../../src/domain/settling.js';
 import { markTold } from '../../src/domain/told-otherwise.js';
+import { decidesAfterReset } from '../kit/start-guard.js';
 import { showLasting } from './explain.js';
 import { addLasting } from './new-state.js';
 import { MADE_FOR } from './outcomes.js';
@@ -58,21 +59,47 @@ export function noteShown(flow: FlowState, before: readonly string[]): void {
 }
 
 /**
- * Tells a person of what no hold does to its own payment: a second hold, or a charge, would be captured, voided or refunded by nobody
- * else, and what a refund or credit has given back the merchant would book as captured. Once the flow has ended such an event is parked.
+ * Tells a person of what no open charge, credit or hold does to its own payment: whatever is under way takes no event of another kind. A second
+ * hold, or a charge, would be captured, voided or refunded by nobody else, and what a refund, credit or void has given back the merchant would
+ * book as paid. Once the flow has ended such an event is parked.
  */
-export function noteBesideHold(flow: FlowState, event: TransactionEvent): void {
+export function noteBeside(flow: FlowState, event: TransactionEvent): void {
   const { trusted, status, transactionId } = event;
+  if (!isOfPayment(flow, event) || !trusted || status !== 'Succeed' || transactionId === undefined) return;
   const resource = resourceOf(event.eventType) ?? '';
-  if (flow.held === undefined || !isOfPayment(flow, event) || !trusted || status !== 'Succeed') return;
-  if (!BESIDE_A_HOLD.has(resource)) return;
+  if (flow.held === undefined) return noteBesideStep(flow, resource, transactionId);
   const { transactionId: own } = flow.hold?.authorized ?? {};
-  if (own === undefined || transactionId === undefined || transactionId === own) return;
+  if (!BESIDE_A_HOLD.has(resource) || own === undefined || transactionId === own) return;
   addLasting(flow, `an event calls ${resource} ${transactionId} Succeed, beside authorization ${own} of this flow`);
   showLasting(flow);
 }
 
 const BESIDE_A_HOLD: ReadonlySet<string> = new Set(['authorization', 'charge', 'refund', 'credit']);
+const BESIDE_A_STEP: ReadonlySet<string> = new Set([...BESIDE_A_HOLD, 'capture', 'void']);
+const OPEN_STEPS: ReadonlySet<string> = new Set([
+  WORKFLOW_TYPES.charge,
+  WORKFLOW_TYPES.credit,
+  WORKFLOW_TYPES.authorizeAndCapture,
+]);
+
+/** What is of the kind of the step under way is compared where that is followed. */
+function noteBesideStep(flow: FlowState, resource: string, transactionId: string): void {
+  const { type, kind, beingVoided, paymentId = '', hold, voidsOfPending = [] } = flow;
+  if (transactionId === flow.transactionId || transactionId === beingVoided?.transactionId) return;
+  if (!OPEN_STEPS.has(type) || !BESIDE_A_STEP.has(resource) || resource === kind || resource === beingVoided?.kind)
+    return;
+  // Of a hold each capture is noted by `noteCaptured`, and what has ended the hold before is no news.
+  if (type === WORKFLOW_TYPES.authorizeAndCapture && resource === 'capture') return;
+  if (hold !== undefined && hold.authorized.paymentId === paymentId) return;
+  // The run before a reset may have voided it, and this run does not know that void.
+  if (resource === 'void' && (voidsOfPending.includes(transactionId) || decidesAfterReset())) return;
+  const { lasting } = flow;
+  addLasting(
+    flow,
+    `an event calls ${resource} ${transactionId} Succeed, which this flow has not made on payment ${paymentId}`,
+  );
+  showUnlessAsked(flow, lasting);
+}
 
 /**
  * Notes for a person that a signed event shows money on another payment under the flow's own reference: it may have moved twice, and
@@ -87,10 +114,15 @@ export function addBesidePayment(flow: FlowState, event: TransactionEvent): bool
   return true;
 }
 
-/** Tells a person of it while the flow is open. What a person is asked already stays: the end shows this as well. */
+/** Tells a person of it while the flow is open. */
 export function noteBesidePayment(flow: FlowState, event: TransactionEvent): void {
-  const { lasting, needsOperator } = flow;
-  if (addBesidePayment(flow, event) && (needsOperator === undefined || needsOperator === lasting)) showLasting(flow);
+  const { lasting } = flow;
+  if (addBesidePayment(flow, event)) showUnlessAsked(flow, lasting);
+}
+
+/** What a person is asked already stays: the end shows this as well. @param before what was shown of it */
+export function showUnlessAsked(flow: FlowState, before: string | undefined): void {
+  if (flow.needsOperator === undefined || flow.needsOperator === before) showLasting(flow);
 }
 
 /** Only what a flow itself makes carries its reference for sure: a capture or refund may be given that of another order. */

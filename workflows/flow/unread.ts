@@ -1,16 +1,21 @@
 import type { FinalOutcome, TransactionEvent } from '../../src/contract/messages.js';
 import { classifyLateEvent } from '../../src/domain/event-routes.js';
+import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import { resourceOf } from '../../src/domain/settling.js';
+import { decidesAfterReset } from '../kit/start-guard.js';
 import { addLasting } from './new-state.js';
 import type { FlowState } from './state.js';
 import { addBesidePayment, isBesidePayment } from './told.js';
 
 /** What takes or gives money. */
 const MOVING = ['charge', 'credit', 'capture', 'refund'];
+const PAID_AT_ONCE: readonly string[] = [WORKFLOW_TYPES.charge, WORKFLOW_TYPES.credit];
 
 /** A hold that was reauthorized has other authorizations than its outcome names; what says that nothing was held has none. */
-function movesMoney({ eventType }: TransactionEvent, { status }: FinalOutcome): boolean {
+function movesMoney({ type }: FlowState, { eventType }: TransactionEvent, { status }: FinalOutcome): boolean {
   const resource = resourceOf(eventType) ?? '';
+  // It gives back what was paid, unless the run before a reset has sent it.
+  if (resource === 'void') return PAID_AT_ONCE.includes(type) && !decidesAfterReset();
   if (resource === 'authorization') return status === 'notExecuted' || status === 'declined';
   return MOVING.includes(resource);
 }
@@ -27,7 +32,10 @@ export function compareUnread(flow: FlowState, outcome: FinalOutcome): void {
     // An older failure that was not final, or does not say why, refutes nothing.
     if (status === 'Failed' && (category === undefined || category === 'provider_network_error')) continue;
     const verdict = classifyLateEvent(event, { result: outcome });
-    const isUnnamed = verdict === 'unknown' && status === 'Succeed' && movesMoney(event, outcome);
+    // What a person has been told of needs no second word.
+    if (verdict === 'unknown' && transactionId !== undefined && flow.lasting?.includes(transactionId) === true)
+      continue;
+    const isUnnamed = verdict === 'unknown' && status === 'Succeed' && movesMoney(flow, event, outcome);
     const isSuccess = outcome.status === 'captured' || outcome.status === 'succeeded';
     if (isUnnamed && isSuccess && transactionId !== undefined && names(outcome, transactionId)) continue;
     if (verdict === 'contradicts' || isUnnamed)

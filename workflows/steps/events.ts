@@ -8,7 +8,7 @@ import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { type Creator, keepTold } from './earlier-actions.js';
 import { noteSecond } from '../flow/inbox.js';
 import { addLasting, addMoreLasting } from '../flow/new-state.js';
-import { isOfPayment, noteSeen, noteTold, sayTold, showUnseen } from '../flow/told.js';
+import { isOfPayment, noteSeen, noteTold, sayTold, showUnlessAsked, showUnseen } from '../flow/told.js';
 import { type FlowState, type Unplaced } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { enter, showLasting } from '../flow/explain.js';
@@ -73,7 +73,7 @@ export function revealsPayment(flow: FlowState, event: TransactionEvent): boolea
  * @returns whether the event is such a one
  */
 export function noteRevealed(flow: FlowState, event: TransactionEvent): boolean {
-  const { paymentId, revealed, kind, needsOperator, lasting } = flow;
+  const { paymentId, revealed, kind, lasting } = flow;
   if (paymentId !== undefined || !revealsPayment(flow, event)) return false;
   if (revealed === undefined || revealed.paymentId === event.paymentId) {
     if (revealed?.status !== 'Succeed') flow.revealed = event;
@@ -82,7 +82,7 @@ export function noteRevealed(flow: FlowState, event: TransactionEvent): boolean 
   const what = `${kind} ${event.transactionId ?? ''} of payment ${event.paymentId}`;
   const said = event.status ?? 'changed';
   addLasting(flow, `an event calls ${what} ${said}, under this reference, beside payment ${revealed.paymentId}`);
-  if (needsOperator === undefined || needsOperator === lasting) showLasting(flow);
+  showUnlessAsked(flow, lasting);
   return true;
 }
 

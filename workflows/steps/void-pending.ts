@@ -126,6 +126,7 @@ async function voidOnCommand(
     command.answer = { refusal: message, type: type as FailureType };
   } else {
     if (ended.transactionId !== undefined) count.ids.push(ended.transactionId);
+    flow.voidsOfPending = [...count.ids];
     so.sent.push({ command, sequence: plan.sequence, outcome: ended });
     // A succeeded void is answered once it is known whether it came in time.
     if (ended.status !== 'succeeded') answerVoid(flow, { command, sequence: plan.sequence, outcome: ended });

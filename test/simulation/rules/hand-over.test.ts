@@ -120,6 +120,18 @@ test.each([
   expect(await flow.outcome()).toMatchObject({ status });
 });
 
+test('a void that comes while the end of a charge is handed over is told to a person', async () => {
+  const held = time.hold('handOver');
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  await held.reached;
+  await flow.event({ eventType: 'payment.void.create', transactionId: 'of-nobody', status: 'Succeed' });
+  await pass(MINUTE);
+  expect(await flow.status()).toMatchObject({ status: 'succeeded', needsOperator: true });
+  expect((await flow.status()).operatorReason).toContain('of-nobody');
+  held.release();
+  expect(await flow.outcome()).toMatchObject({ status: 'succeeded' });
+});
+
 test('what an endpoint holds up takes no place of a hand-over', async () => {
   const flow = await beginHold(time);
   await pass(MINUTE);

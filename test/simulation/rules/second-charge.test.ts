@@ -1,8 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import type { TransactionEvent } from '../../../src/contract/messages.js';
+import { CARDS } from '../../support/charges.js';
+import { beginHold } from '../../support/virtual-flows.js';
 import { plant, signalEvent } from '../../time/checks.js';
 import { calm, type NetworkStrategy } from '../world/strategies.js';
-import { OPERATOR, SECOND, sharedTime } from './context.js';
+import {
+  beginFlow,
+  DAY,
+  HOUR,
+  inputOf,
+  MINUTE,
+  OPERATOR,
+  provideVoidsOfPending,
+  SECOND,
+  sharedTime,
+} from './context.js';
 
 /** The reply to a read is under way for so long that events overtake it. */
 const SLOW = { fate: 'deliver', requestDelayMs: 2, replyDelayMs: 8 * SECOND } as const;
@@ -48,6 +60,67 @@ describe('a signed event of a second charge on the payment', () => {
     await succeed();
     await charge.outcome();
     expect(await charge.status()).toMatchObject({ status: 'succeeded', needsOperator: false });
+  });
+});
+
+describe('a signed event of other money on the payment', () => {
+  const OTHERS = ['refund', 'void', 'credit', 'capture', 'authorization'];
+
+  test.each(OTHERS)('of a %s calls a person while the charge is open, and the flag outlasts the end', async (kind) => {
+    const { charge, transactionId, succeed, tell, explained } = await pendingCharge();
+    await tell({ transactionId: 'back', eventType: `payment.${kind}.update` });
+    expect(await charge.status()).toMatchObject({ status: 'pending', needsOperator: true });
+    await succeed();
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded', transactionId });
+    expect(await charge.status()).toMatchObject({ status: 'succeeded', needsOperator: true });
+    expect((await explained()).split(`${kind} back Succeed, which this flow has not made`)).toHaveLength(2);
+  });
+
+  test.each<[string, Partial<TransactionEvent>]>([
+    ['that nobody has signed', { trusted: false }],
+    ['that has failed', { status: 'Failed', category: 'payment_method_declined' }],
+    ['that pends', { status: 'Pending' }],
+    ['of another business unit', { businessUnit: 'another' }],
+    ['of another payment', { paymentId: 'another' }],
+  ])('%s calls nobody', async (_of, event) => {
+    const { charge, succeed, tell } = await pendingCharge();
+    await tell({ transactionId: 'back', eventType: 'payment.refund.update', ...event });
+    await succeed();
+    await charge.outcome();
+    expect(await charge.status()).toMatchObject({ status: 'succeeded', needsOperator: false });
+  });
+
+  test.each(['refund', 'void', 'charge'])('of a %s calls a person while an authorization pends', async (kind) => {
+    await time.sandbox.settings({ pendingMs: DAY });
+    const hold = await beginHold(time, {}, { card: CARDS.pendsThenSucceeds });
+    await time.passUntil(hold.startedAt + SECOND);
+    await hold.event({ eventType: `payment.${kind}.update`, transactionId: 'back', status: 'Succeed' });
+    expect(await hold.status()).toMatchObject({ status: 'pending', needsOperator: true });
+    const { transactionId = '' } = await hold.status();
+    await time.sandbox.complete(transactionId, { status: 'Succeed' });
+    await time.passUntil(hold.startedAt + HOUR);
+    expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: true });
+    await time.sandbox.settings({ pendingMs: 10_000 });
+  });
+
+  test('of a void of our own calls nobody, however late it comes', async () => {
+    await provideVoidsOfPending(time, 'too_late');
+    await time.sandbox.settings({ pendingMs: DAY });
+    const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { card: CARDS.pendsThenSucceeds }));
+    await time.passUntil(flow.startedAt + SECOND);
+    const { transactionId = '' } = await flow.status();
+    const { answer } = await flow.command('void', { commandId: 'off' });
+    await time.passUntil(flow.startedAt + MINUTE);
+    const [, voided] = await time.sandbox.ledger(flow.reference);
+    const own = { eventType: 'payment.void.update', transactionId: voided?.transaction_id, status: 'Succeed' } as const;
+    await flow.event(own);
+    expect(await flow.status()).toMatchObject({ needsOperator: false });
+    await time.sandbox.complete(transactionId, { status: 'Failed', category: 'payment_method_declined' });
+    expect(await flow.outcome()).toMatchObject({ status: 'voided' });
+    expect(await answer).toMatchObject({ status: 'succeeded' });
+    expect(await flow.status()).toMatchObject({ needsOperator: false });
+    await provideVoidsOfPending(time, 'refused');
+    await time.sandbox.settings({ pendingMs: 10_000 });
   });
 });
 
@@ -101,7 +174,12 @@ describe('what comes while the read is under way that ends the flow', () => {
     [
       'a refund that nobody asked for',
       { transactionId: 'back', eventType: 'payment.refund.update' },
-      'back Succeed, and',
+      'refund back Succeed, which this flow has not made',
+    ],
+    [
+      'a void that nobody asked for',
+      { transactionId: 'gone', eventType: 'payment.void.update' },
+      'void gone Succeed, which this flow has not made',
     ],
     [
       'a failure of this one',
