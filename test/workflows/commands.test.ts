@@ -156,7 +156,10 @@ describe('resolvePending', () => {
     );
     expect(status).toMatchObject({ status: 'unknown', waitingFor: 'operator' });
     expect(status.operatorReason).toContain('AmountMismatch');
-    const outcome = await stack.holdfast.settleManually({ transactionId }, { status: 'succeeded', ...WHO });
+    const outcome = await stack.holdfast.settleManually(
+      { transactionId },
+      { status: 'succeeded', amount: 1095, ...WHO },
+    );
     expect(outcome).toMatchObject({ evidence: { knownBy: 'operator' } });
   });
 });

@@ -21,7 +21,7 @@ import { type FlowState, type Message, noteRequestId, type PendingVoids, type Vo
 import { ignore } from '../kit/run.js';
 import { enter, showLasting } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
-import { askOperatorAfterADay, nextLookWhileRejected, refusalOf } from './operator.js';
+import { askOperatorAfterADay, nextLookWhileRejected, refusalOf, refusalOfSum } from './operator.js';
 import { isOfPendingDeadline, noteVoidOfDeadline, untilPendingDeadline, voidAtDeadline } from './pending-deadline.js';
 import { readTransaction } from './read.js';
 
@@ -92,6 +92,7 @@ async function follow(
         : undefined;
     progress.unconfirmedForMs = settling.unconfirmedSince === undefined ? 0 : Date.now() - settling.unconfirmedSince;
     const mismatch = mismatchOf(flow, known.record);
+    flow.settlesAmount = otherSumOf(flow, known.record) !== undefined;
     const next = nextSettlingStep(known.record, known.knownBy, progress);
     // A message that came with the read may tell of the success: after the end it would contradict what callers were answered.
     if (next.end && mismatch === undefined && (next.confirmed || !hasNews(flow))) {
@@ -191,10 +192,15 @@ async function handle(
   if (message?.kind !== 'settle') return next;
 
   const doubted = isInDoubt(next.record, next.knownBy) && !progress.readBack;
-  const refusal = refusalOf(flow, message.command, next.record, doubted);
-  if (refusal !== undefined) message.command.answer = { refusal };
-  else if (mismatchOf(flow, next.record) !== undefined || !isFinal(next.record) || doubted)
-    return { ended: decidedOutcome(flow, message.command) };
+  const sum = otherSumOf(flow, next.record);
+  const { command } = message;
+  const refusal = refusalOf(flow, command, next.record, doubted) ?? refusalOfSum(flow, command, sum);
+  if (refusal !== undefined) command.answer = { refusal };
+  else if (mismatchOf(flow, next.record) !== undefined || !isFinal(next.record) || doubted) {
+    // What has moved counts: the rest of it may be released, or given back, later.
+    if (sum !== undefined && command.request.status === 'succeeded') flow.stepAmount = command.request.amount ?? sum;
+    return { ended: decidedOutcome(flow, command) };
+  }
   return next;
 }
 
@@ -219,13 +225,19 @@ function note(flow: FlowState, record: TransactionRecord): void {
   noteRequestId(flow, record.requestId);
 }
 
+/** The sum of a transaction in the flow's currency that is not the one asked for. */
+function otherSumOf(flow: FlowState, { amount, currency = flow.currency }: TransactionRecord): number | undefined {
+  return currency === flow.currency && amount !== flow.stepAmount ? amount : undefined;
+}
+
 /** An absent amount or currency is no mismatch. */
 function mismatchOf(flow: FlowState, record: TransactionRecord): string | undefined {
   const { amount = flow.stepAmount, currency = flow.currency } = record;
   if (amount === flow.stepAmount && currency === flow.currency) return undefined;
   return (
     `AmountMismatch: transaction ${record.transactionId} is over ${amount} minor units of ${currency}, ` +
-    `not ${showMoney(flow.stepAmount, flow.currency)}`
+    `not ${showMoney(flow.stepAmount, flow.currency)}` +
+    (currency === flow.currency ? '; settleManually `succeeded` takes the amount that has moved' : '')
   );
 }
 

@@ -228,4 +228,22 @@ export const SUM_FAULTS = [
     to: 'created !== undefined',
     tests: ['test/simulation/rules/late-news-of-commands.test.ts'],
   },
+  {
+    name: 'sum-asked-for-recorded-over-the-one-moved',
+    rule: 'sums',
+    promise: 'Where the service has moved another sum than was asked for, what a person says has moved is what counts.',
+    file: 'workflows/steps/settle.ts',
+    from: "if (sum !== undefined && command.request.status === 'succeeded') flow.stepAmount = command.request.amount ?? sum;",
+    to: '',
+    tests: ['test/simulation/rules/other-sums.test.ts'],
+  },
+  {
+    name: 'success-of-another-sum-without-the-sum',
+    rule: 'sums',
+    promise: 'A person who calls an operation over another sum succeeded has to say what has moved.',
+    file: 'workflows/steps/operator.ts',
+    from: 'if (amount === undefined) return `amount: say what has moved: ${both}`;',
+    to: 'if (amount === undefined) return undefined;',
+    tests: ['test/simulation/rules/other-sums.test.ts'],
+  },
 ];

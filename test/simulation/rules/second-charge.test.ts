@@ -150,7 +150,7 @@ describe('a signed event of a charge on another payment, under the reference of 
     await tell({ transactionId, amount: 7 });
     await tell({ paymentId: 'another', transactionId: 'second' });
     expect(await explained()).toContain('AmountMismatch');
-    await time.holdfast.settleManually(charge.input.reference, { ...OPERATOR, status: 'succeeded' });
+    await time.holdfast.settleManually(charge.input.reference, { ...OPERATOR, status: 'succeeded', amount: 7 });
     await charge.outcome();
     expect(await explained()).toContain('charge second of payment another');
   });

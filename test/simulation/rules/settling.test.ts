@@ -111,9 +111,9 @@ describe('a charge that pends', () => {
   });
 
   test.each([
-    ['another currency', { currency: 'EUR' }],
-    ['another sum', { amount: 1_094 }],
-  ])('is not ended by an event over %s: a person is asked', async (_what, change) => {
+    ['another currency', { currency: 'EUR' }, {}],
+    ['another sum', { amount: 1_094 }, { amount: 1_095 }],
+  ])('is not ended by an event over %s: a person is asked', async (_what, change, moved) => {
     const { charge, settle, receives, onLedger, reference } = await pending();
     await settle('Succeed');
     await receives(change);
@@ -122,8 +122,12 @@ describe('a charge that pends', () => {
     expect(outcome).toBeUndefined();
     expect(status).toMatchObject({ status: 'unknown', waitingFor: 'operator', needsOperator: true });
     expect(operatorReason).toContain('AmountMismatch');
-    await time.holdfast.settleManually(reference, { ...OPERATOR, status: 'succeeded' });
-    expect(await charge.outcome()).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'operator' } });
+    await time.holdfast.settleManually(reference, { ...OPERATOR, status: 'succeeded', ...moved });
+    expect(await charge.outcome()).toMatchObject({
+      status: 'succeeded',
+      amount: 1_095,
+      evidence: { knownBy: 'operator' },
+    });
     expect(await onLedger()).toEqual(['charge Succeed 1095 USD']);
   });
 
