@@ -36,11 +36,11 @@ export async function captureHold(flow: FlowState, hold: Hold, command?: Capture
       const amount = command?.request.amount ?? flow.amount;
       const reconciliationId = command?.request.reference ?? flow.reference;
       const look = await lookFirst(flow, hold, 'capture', command, { amount, reconciliationId });
-      if (isDoubtedUnread(flow, hold, look)) {
+      if (isDoubtedUnread(flow, hold, look) || !mayAct(look)) {
+        // Between two such looks commands must be taken.
         if (command === undefined) noteBraked(hold);
         return notSent(flow, hold, look, command);
       }
-      if (!mayAct(look)) return notSent(flow, hold, look, command);
       // The key alone says what the run before a reset has captured.
       if (look === 'ours') noteShown(flow, flow.toldSinceRead ?? []);
       // An event may have come during the look.

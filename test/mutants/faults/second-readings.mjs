@@ -77,8 +77,8 @@ export const SECOND_READING_FAULTS = [
     rule: 'money rule 8',
     promise: 'Where nothing can be read, and an event has told of a capture, none is sent before a person has said.',
     file: 'workflows/steps/end-hold.ts',
-    from: 'if (isDoubtedUnread(flow, hold, look)) {',
-    to: "if (isDoubtedUnread(flow, hold, look) && look !== 'notOffered') {",
+    from: 'if (isDoubtedUnread(flow, hold, look) || !mayAct(look)) {',
+    to: 'if (isDoubtedUnread(flow, hold, look) && !mayAct(look)) {',
     tests: ['test/simulation/rules/interface-only-holds.test.ts'],
   },
   {

@@ -1,8 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
-import { beginHeld, ledgerRows } from '../../support/virtual-flows.js';
-import { answers, DAY, declined, failsWith, HOUR, scheduledOf, SECOND, sharedTime, startRaw } from './context.js';
+import { beginHeld, beginHold, ledgerRows } from '../../support/virtual-flows.js';
+import {
+  answers,
+  DAY,
+  declined,
+  failsWith,
+  HOUR,
+  MINUTE,
+  scheduledOf,
+  SECOND,
+  sharedTime,
+  startRaw,
+} from './context.js';
 
 const time = sharedTime();
 const keyed = () => ({ idempotencyKey: randomUUID() });
@@ -101,6 +113,25 @@ describe('a hold of which the service does not tell', () => {
     await time.sandbox.removeFault(away.id);
     expect(await hold.outcome()).toMatchObject({ status: 'captured' });
     expect(await ledgerRows(time, paymentId)).toEqual([HELD, TAKEN]);
+  });
+
+  test('is shown as held, and takes a void, between the looks of a capture at once', async () => {
+    await time.sandbox.settings({ pendingMs: 5 * MINUTE });
+    const hold = await beginHold(time, { captureMode: 'auto' }, { card: CARDS.pendsThenSucceeds });
+    await time.passUntil(hold.startedAt + MINUTE);
+    const { status, paymentId = '' } = await hold.status();
+    expect(status).toBe('pending');
+    const away = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+    // After a quarter of an hour of looks it waits as long for the next ones.
+    await time.passUntil(hold.startedAt + 35 * MINUTE);
+    expect(await hold.status()).toMatchObject({ status: 'authorized', waitingFor: 'capture' });
+    const { answer } = await hold.command('void', { commandId: 'off' });
+    await time.sandbox.removeFault(away.id);
+    await time.passUntil((await time.now()) + HOUR);
+    expect(await answer).toMatchObject({ status: 'succeeded' });
+    await time.sandbox.settings({ pendingMs: 10_000 });
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'command' });
+    expect(await ledgerRows(time, paymentId)).toEqual([HELD, 'void Succeed 6000 USD']);
   });
 
   test('is released, and not captured, where it is cancelled while it is looked at', async () => {
