@@ -127,7 +127,7 @@ export interface Hold {
   isFound?: true;
   ofEarlierFlow?: true;
   /** Reads of a late hold that were refused. */
-  refusedLooks?: RefusedReads;
+  refusedLooks?: RefusedReads | undefined;
   /** Epoch ms: when to void again a hold that is still held after its expiry. */
   nextVoidAt: number;
   /** From 1: the number of the hold in the flow, which is the sequence of its authorization. */

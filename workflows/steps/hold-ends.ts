@@ -1,6 +1,6 @@
 import type { Captured, Expired, HoldOutcome } from '../../src/contract/authorize.js';
 import type { PaymentRecord } from '../../src/contract/records.js';
-import { isNotOffered } from '../../src/domain/absence.js';
+import { isNotOffered, noteRefusedRead } from '../../src/domain/absence.js';
 import { RELEASED_AFTER_END_MS } from '../../src/domain/hold.js';
 import { isUnknownWord } from '../../src/domain/payment-words.js';
 import { earlierRuns } from '../../src/domain/sent-before.js';
@@ -9,10 +9,11 @@ import { baseOfHold, evidence } from '../flow/outcomes.js';
 import { isToldSinceRead } from '../flow/told.js';
 import type { FlowState, Hold } from '../flow/state.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
+import { decidesAfterReset } from '../kit/start-guard.js';
 import { publish } from '../kit/visibility.js';
 import { engineLookup } from '../policies.js';
 import { askOperator } from './operator.js';
-import { listed, readPayment } from './read.js';
+import { listed, readPaymentOrWhyNot } from './read.js';
 
 /**
  * Looks up what the runs before a reset have sent and been told. Only after a read that a reset run has made, since a
@@ -32,7 +33,9 @@ export async function expire(flow: FlowState, hold: Hold): Promise<HoldOutcome |
 }
 
 async function readExpired(flow: FlowState, hold: Hold): Promise<HoldOutcome | 'held' | 'unclear'> {
-  const payment = await readPayment(flow);
+  const read = await readPaymentOrWhyNot(flow);
+  const payment = 'refused' in read ? unknownIfNotOffered(hold, read) : read;
+  if (!('refused' in read)) hold.refusedLooks = undefined;
   if (payment === undefined) {
     askOperator(flow, 'the hold must have ended, but the payment can not be read');
     return 'unclear';
@@ -68,13 +71,24 @@ async function readExpired(flow: FlowState, hold: Hold): Promise<HoldOutcome | '
   const still = `the hold must have ended at ${ended}, and the service ${shown}`;
   askOperator(flow, isHeld ? `${still}; it is voided again every day` : still);
   if (!isHeld) return 'unclear';
+  // The void after a refused read looks for itself: others may have captured, and a later read may show it.
+  if ('refused' in read) return 'held';
   hold.seenAt = Date.now();
   // Without a status nothing shows what a restore may have lost.
   if (payment.status !== 'unknown') hold.heldAt = hold.seenAt;
   return 'held';
 }
 
-export function expired(flow: FlowState, hold: Hold, { status }: PaymentRecord): Expired {
+type Shown = Pick<PaymentRecord, 'status' | 'afterReset'>;
+
+/** A read that is refused for good tells as little as one without a status. A single refusal may come from a proxy. */
+function unknownIfNotOffered(hold: Hold, { refused }: { refused: boolean }): Shown | undefined {
+  hold.refusedLooks = refused ? noteRefusedRead(hold.refusedLooks, Date.now(), false) : undefined;
+  if (!isNotOffered(hold.refusedLooks)) return undefined;
+  return { status: 'unknown', ...(decidesAfterReset() && { afterReset: true }) };
+}
+
+export function expired(flow: FlowState, hold: Hold, { status }: Pick<PaymentRecord, 'status'>): Expired {
   const heldUntil = new Date(hold.terms.heldUntil).toISOString();
   return {
     ...baseOfHold(flow, hold),

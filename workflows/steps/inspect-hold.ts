@@ -260,7 +260,7 @@ export async function decideHold(
   const { status, transactionId, amount = flow.amount } = command.request;
   const isUnread = look === 'statusless' || look === 'notOffered' || look === 'failed';
   const doubted = isUnread && isDoubted(flow, hold);
-  const lapses = (look === 'statusless' || doubted) && Date.now() >= hold.terms.heldUntil;
+  const lapses = isUnread && (look !== 'failed' || doubted) && Date.now() >= hold.terms.heldUntil;
   // A read has shown a capture before, and the next one may show more: a hold must not be called voided over that.
   if (look === 'failed' && !doubted && status === 'notExecuted')
     return refuse('the service could not be read just now: say it again');

@@ -3,6 +3,7 @@ import type { FinalAuthorizeOutcome, HoldOutcome, ParsedAuthorizeInput } from '.
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { BuyerInput, LaterEntryMode } from '../../src/contract/payment-input.js';
 import type { PaymentRecord } from '../../src/contract/records.js';
+import { isNotOffered, noteRefusedRead, type RefusedReads } from '../../src/domain/absence.js';
 import { EXPIRY_MARGIN_MS } from '../../src/domain/hold.js';
 import { isUnknownWord } from '../../src/domain/payment-words.js';
 import { nextMessageOrRun } from '../flow/inbox.js';
@@ -10,6 +11,7 @@ import { noteAction } from '../flow/outcomes.js';
 import { kept, resumable } from '../flow/continue.js';
 import { type FlowState, type Hold } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
+import { decidesAfterReset } from '../kit/start-guard.js';
 import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
 import { authorizeStep } from './transaction-steps.js';
@@ -18,7 +20,7 @@ import { answerEarlyVoid, earlyVoid, notSentForVoid } from './early-void.js';
 import { isCancelled, isGoneForGood, wasReplaced } from './hold-steps.js';
 import { askOfUnknownWord, capturedElsewhere, withSentBefore } from './hold-ends.js';
 import { decideHold } from './inspect-hold.js';
-import { readPayment } from './read.js';
+import { readPaymentOrWhyNot } from './read.js';
 import { askOperatorAfterADay, pollWait } from './operator.js';
 import { type Created, createPayment, attachPayment } from './payment-step.js';
 
@@ -44,7 +46,7 @@ export async function reauthorizeHold(
       resumable(
         flow,
         'gone',
-        () => ({ begun: Date.now(), reads: 0 }),
+        (): ProvingGone => ({ begun: Date.now(), reads: 0 }),
         (reading) => provenGone(flow, hold, ended, reading),
       ),
     );
@@ -143,17 +145,22 @@ async function authorizeAgain(
   return { authorized, payment };
 }
 
+interface ProvingGone {
+  /** Epoch ms. */
+  begun: number;
+  reads: number;
+  refused?: RefusedReads | undefined;
+}
+
 /** Reads until the service shows how the old hold ended, whatever the reply to the void said. */
-async function provenGone(
-  flow: FlowState,
-  hold: Hold,
-  ended: HoldOutcome,
-  reading: { begun: number; reads: number },
-): Promise<HoldOutcome> {
+async function provenGone(flow: FlowState, hold: Hold, ended: HoldOutcome, reading: ProvingGone): Promise<HoldOutcome> {
   // A read has shown this already.
   if (ended.status !== 'voided' || ended.reason === 'elsewhere') return ended;
   for (; ; reading.reads += 1) {
-    const payment = await readPayment(flow);
+    const read = await readPaymentOrWhyNot(flow);
+    const payment = 'refused' in read ? undefined : read;
+    const isRefused = 'refused' in read && read.refused;
+    reading.refused = isRefused ? noteRefusedRead(reading.refused, Date.now(), false) : undefined;
     if (payment?.afterReset) hold.seenAfterReset = true;
     flow.settleable = false;
     flow.settlesAmount = false;
@@ -168,8 +175,11 @@ async function provenGone(
       askOfUnknownWord(flow, hold, payment.status);
       flow.settleable = true;
       flow.settlesAmount = true;
-    } else if (payment !== undefined && Date.now() >= hold.terms.heldUntil + EXPIRY_MARGIN_MS) {
-      return await withSentBefore(flow, hold, ended);
+    } else if (Date.now() >= hold.terms.heldUntil + EXPIRY_MARGIN_MS) {
+      // What is refused for good will never show more.
+      if (payment !== undefined || isNotOffered(reading.refused)) return await withSentBefore(flow, hold, ended);
+      // Nothing follows, so that nothing has to be proven. After a reset only a read shows whether a hold follows that was made before.
+      if (isCancelled(flow, hold) && !decidesAfterReset()) return ended;
     }
     const message = await nextMessageOrRun(flow, pollWait(flow, reading.reads), 'Until the old hold is shown as gone');
     if (message?.kind === 'settle' && flow.settleable) {
