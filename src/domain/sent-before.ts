@@ -58,6 +58,20 @@ export function holdOfCommand(before: SentBefore, hold: FollowedHold, commandId:
 }
 
 /**
+ * True if a run before the reset has sent the capture of this sequence for this command: the first one after that was
+ * accepted, and before any other was.
+ */
+export function isCaptureOf(before: SentBefore, commandId: string, sequence: number): boolean {
+  const given = Object.hasOwn(before.commands, commandId) ? before.commands[commandId] : undefined;
+  const sentAt = before.firstSent[`capture:${sequence}`];
+  if (given?.name !== 'capture' || sentAt === undefined || sentAt < given.at) return false;
+  const isBetween = ({ at }: { at: number }): boolean => at > given.at && at <= sentAt;
+  const others = Object.values(before.commands).filter((one) => one !== given && one.name === 'capture');
+  const earlier = callsOf(before, 'capture').filter((call) => call.sequence < sequence && call.at >= given.at);
+  return earlier.length === 0 && !others.some(isBetween);
+}
+
+/**
  * True if a hold that a reset run finds ended may be replaced by its deadline: the run before has replaced it, or its
  * deadline has voided it, or nobody has voided it and it has lapsed. A hold that a command or a cancel was to void stays
  * as it is, and so does one of which the histories tell nothing.

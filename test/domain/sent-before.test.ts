@@ -4,6 +4,7 @@ import {
   earlierRuns,
   type EarlierRuns,
   holdOfCommand,
+  isCaptureOf,
   isReplaced,
   isReplacedByDeadline,
   lastSequences,
@@ -153,5 +154,32 @@ describe('the keys of the next hold', () => {
   test('follow all of them where only this run replaces it', () => {
     expect(lastSequences(sent({ 'void:2': 20, 'capture:7': 1 }), HOLD)).toEqual({ capture: 7, void: 2 });
     expect(lastSequences(sent({}), HOLD)).toEqual({ capture: 0, void: 0 });
+  });
+});
+
+describe('a capture was made for', () => {
+  const capture = (at: number) => ({ name: 'capture', at, answered: true });
+  const two = sent({ 'capture:1': 11, 'capture:2': 21 }, { commands: { a: capture(10), b: capture(20) } });
+
+  test('the command that was accepted last before it was sent', () => {
+    expect(isCaptureOf(two, 'a', 1)).toBe(true);
+    expect(isCaptureOf(two, 'b', 2)).toBe(true);
+    expect(isCaptureOf(two, 'a', 2)).toBe(false);
+    expect(isCaptureOf(two, 'b', 1)).toBe(false);
+  });
+
+  test('no command that had one of its own before, or had none', () => {
+    const deadline = sent({ 'capture:1': 11, 'capture:2': 21 }, { commands: { a: capture(10) } });
+    expect(isCaptureOf(deadline, 'a', 2)).toBe(false);
+    const unsent = sent({ 'capture:1': 21 }, { commands: { a: capture(10), b: capture(20) } });
+    expect(isCaptureOf(unsent, 'a', 1)).toBe(false);
+    expect(isCaptureOf(unsent, 'b', 1)).toBe(true);
+  });
+
+  test('nobody of whom nothing is known, and no command of another name', () => {
+    expect(isCaptureOf(two, 'c', 2)).toBe(false);
+    expect(isCaptureOf(two, 'constructor', 2)).toBe(false);
+    expect(isCaptureOf(two, 'b', 3)).toBe(false);
+    expect(isCaptureOf(sent({ 'capture:1': 11 }, accepted('void', 10)), 'it', 1)).toBe(false);
   });
 });

@@ -5,6 +5,7 @@ import { findOurs } from '../../src/domain/ownership.js';
 import { isNotOffered, noteRefusedRead } from '../../src/domain/absence.js';
 import { isUnknownWord } from '../../src/domain/payment-words.js';
 import { pollDelay } from '../../src/domain/schedules.js';
+import { isCaptureOf } from '../../src/domain/sent-before.js';
 import { enter } from '../flow/explain.js';
 import { baseOfHold, decidedOutcome, evidence } from '../flow/outcomes.js';
 import { nextMessage } from '../flow/inbox.js';
@@ -85,7 +86,7 @@ export async function lookFirst(
       if (hold.mustVoid === 'reauthorize' && isGoneForGood(hold, look)) return look;
     }
     const mayBeOurs = look === 'pending' || (typeof look !== 'string' && hold.seenAfterReset === true);
-    if (mayBeOurs && (await isOurs(flow, hold, operation, intent))) return 'ours';
+    if (mayBeOurs && (await isOurs(flow, hold, operation, intent, command))) return 'ours';
     if (look === 'statusless') return unanswered;
     // What was told during the read is newer.
     const isOld = look === 'held' && isTold();
@@ -159,32 +160,43 @@ async function isOurs(
   hold: Hold,
   operation: 'capture' | 'void',
   { amount, reconciliationId }: Intent,
+  command: CaptureOf | VoidOf | undefined,
 ): Promise<boolean> {
   const key = idempotencyKey(flow.workflowId, operation, hold.sequences[operation] + 1);
   const known = operation === 'capture' ? hold.captures : hold.voids;
   const records = (await listed(flow, operation))?.filter(({ transactionId }) => !known.includes(transactionId)) ?? [];
   // After a reset the activity adopts by the same rule, also if the service echoes no key.
-  const ours = hold.seenAfterReset
+  const ofDueKey = hold.seenAfterReset
     ? findOurs(records, { key, reconciliationId }).found
     : records.find(({ holdfastKey }) => holdfastKey === key);
-  if (ours === undefined)
-    return operation === 'void' && hold.seenAfterReset === true && isLaterVoid(flow, hold, records);
-  return amount === undefined || (ours.amount ?? flow.amount) === amount;
+  const isLater = ofDueKey === undefined && hold.seenAfterReset === true;
+  const later = isLater ? sentLater(flow, hold, operation, records, command) : undefined;
+  const ours = ofDueKey ?? later?.record;
+  if (ours === undefined || (amount !== undefined && (ours.amount ?? flow.amount) !== amount)) return false;
+  if (later !== undefined) hold.sequences[operation] = later.sequence - 1;
+  return true;
 }
 
 /**
- * Voids that the service refused used up their sequences in the run before: its next one was sent under a later key. The
- * due void takes that key.
+ * What the service refused, or a brake stopped, used up its sequence in the run before: what followed was sent under a later
+ * key. The due void takes that key, and so does a capture whose command has made it.
  */
-function isLaterVoid({ workflowId }: FlowState, { sequences }: Hold, records: readonly TransactionRecord[]): boolean {
-  const prefix = idempotencyKey(workflowId, 'void', '');
-  const later = records
+function sentLater(
+  { workflowId }: FlowState,
+  { sequences, sentBefore }: Hold,
+  operation: 'capture' | 'void',
+  records: readonly TransactionRecord[],
+  command: CaptureOf | VoidOf | undefined,
+): { record: TransactionRecord; sequence: number } | undefined {
+  const prefix = idempotencyKey(workflowId, operation, '');
+  const isOfCommand = (sequence: number): boolean =>
+    sentBefore !== undefined && command !== undefined && isCaptureOf(sentBefore, command.commandId, sequence);
+  return records
     .filter(({ holdfastKey, status }) => holdfastKey?.startsWith(prefix) && status !== 'Failed')
-    .map(({ holdfastKey = '' }) => Number(holdfastKey.slice(prefix.length)))
-    .filter((sequence) => sequence > sequences.void);
-  if (later.length === 0) return false;
-  sequences.void = Math.min(...later) - 1;
-  return true;
+    .map((record) => ({ record, sequence: Number(record.holdfastKey?.slice(prefix.length)) }))
+    .filter(({ sequence }) => sequence > sequences[operation] && (operation === 'void' || isOfCommand(sequence)))
+    .sort((one, other) => one.sequence - other.sequence)
+    .at(0);
 }
 
 /** A look that no command waits for: one that comes meanwhile is accepted. */

@@ -68,8 +68,8 @@ export const HOLD_END_FAULTS = [
     rule: 'money rule 3',
     promise: 'After a reset a void takes the key under which the run before has sent it.',
     file: 'workflows/steps/inspect-hold.ts',
-    from: 'if (later.length === 0) return false;',
-    to: 'if (later.length >= 0) return false;',
+    from: "&& (operation === 'void' || isOfCommand(sequence)))",
+    to: "&& operation !== 'void' && isOfCommand(sequence))",
     tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
   },
   {

@@ -34,7 +34,7 @@ export const FLOW_FAULTS = [
     rule: 'money rule 4',
     promise: 'A capture that the run before a reset has sent is followed, and told.',
     file: 'workflows/steps/inspect-hold.ts',
-    from: "if (mayBeOurs && (await isOurs(flow, hold, operation, intent))) return 'ours';",
+    from: "if (mayBeOurs && (await isOurs(flow, hold, operation, intent, command))) return 'ours';",
     to: '',
     tests: ['test/simulation/rules/resets.test.ts'],
   },

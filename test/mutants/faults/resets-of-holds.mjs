@@ -140,4 +140,22 @@ export const RESET_HOLD_FAULTS = [
     to: 'if (event.workflowTaskFailedEventAttributes?.newRunId === runId) found ||= false;',
     tests: ['test/simulation/rules/reset-twice.test.ts'],
   },
+  {
+    name: 'later-key-of-a-capture-not-seen',
+    rule: 'money rule 4',
+    promise: 'After a reset a capture that followed one which was stopped is told as it was.',
+    file: 'workflows/steps/inspect-hold.ts',
+    from: "&& (operation === 'void' || isOfCommand(sequence)))",
+    to: "&& operation === 'void')",
+    tests: ['test/simulation/rules/reset-holds.test.ts'],
+  },
+  {
+    name: 'capture-of-the-next-command-taken-for-this-one',
+    rule: 'money rule 4',
+    promise: 'After a reset no command is answered with the capture of the one that followed it.',
+    file: 'src/domain/sent-before.ts',
+    from: 'return earlier.length === 0 && !others.some(isBetween);',
+    to: 'return earlier.length >= 0 || !others.some(isBetween);',
+    tests: ['test/domain/sent-before.test.ts', 'test/simulation/rules/reset-holds.test.ts'],
+  },
 ];

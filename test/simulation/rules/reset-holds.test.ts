@@ -3,6 +3,7 @@ import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { beginActions, beginHeld, beginHold, ledgerRows } from '../../support/virtual-flows.js';
+import { braking } from './braking.js';
 import {
   answers,
   beginFlow,
@@ -17,6 +18,7 @@ import {
 } from './context.js';
 
 const time = sharedTime();
+const { brake, release } = braking(time);
 
 const HELD = 'authorization Succeed 20000 USD';
 const PART = 'capture Succeed 7000 USD';
@@ -49,6 +51,40 @@ describe('a hold that is reset after a part was captured', () => {
     await resetToFirstTask(time.client, hold.workflowId, [UPDATES]);
     const handle = time.client.workflow.getHandle(hold.workflowId);
     expect(await handle.result()).toMatchObject({ status: 'captured', capturedAmount: 7_000 });
+    expect(await movements(time, hold.reference)).toEqual([HELD, PART]);
+  });
+});
+
+describe('a capture after one that used up its key and moved nothing', () => {
+  const refused = async (hold: Awaited<ReturnType<typeof beginHeld>>, first: object): Promise<void> => {
+    const { paymentId = '' } = await hold.status();
+    await time.sandbox.addFault({ ...answers(409, 'POST', `/payments/${paymentId}/captures`), times: 1 });
+    await expect(hold.ask('capture', first)).rejects.toMatchObject(failsWith('StateConflict'));
+  };
+  const braked = async (hold: Awaited<ReturnType<typeof beginHeld>>, first: object): Promise<void> => {
+    await brake({ captures: true });
+    expect(await hold.ask('capture', first)).toMatchObject({ status: 'notExecuted' });
+    await release();
+  };
+
+  test.each([
+    ['a brake', braked, 7_000],
+    ['the service', refused, 7_000],
+    ['a brake, of another sum', braked, 5_000],
+  ] as const)('is told as it was to a run made by a reset: %s', async (_what, stop, amount) => {
+    const hold = await beginHeld(time, { amount: 20_000 });
+    await stop(hold, { commandId: 'a', amount });
+    const { transactionId } = await hold.ask('capture', { commandId: 'b', amount: 7_000 });
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', transactionId });
+    await time.passUntil((await time.now()) + 2 * HOUR);
+    await resetToFirstTask(time.client, hold.workflowId);
+    await time.passUntil((await time.now()) + DAY);
+    const { outcome } = await hold.status();
+    expect(outcome).toMatchObject({
+      status: 'captured',
+      transactionId,
+      actions: [{ commandId: 'b', outcome: { status: 'succeeded', transactionId } }],
+    });
     expect(await movements(time, hold.reference)).toEqual([HELD, PART]);
   });
 });
