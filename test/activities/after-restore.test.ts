@@ -3,9 +3,17 @@ import type { Restored } from '../../activities/index.js';
 import { idempotencyKey } from '../../src/contract/idempotency.js';
 import { parseStatement } from '../../src/domain/statement.js';
 import { atFullCounts } from '../support/at-full-counts.js';
-import { callsFor } from './calls.js';
+import { callsFor, CAPTURED } from './calls.js';
 import { Prepared } from './prepared.js';
-import { Harness, HOUR, paymentCall, type ReadyCharge, Service, type Surroundings } from './support.js';
+import {
+  Harness,
+  HOUR,
+  ORIGINAL_RUN_ID,
+  paymentCall,
+  type ReadyCharge,
+  Service,
+  type Surroundings,
+} from './support.js';
 
 let service: Service;
 let harness: Harness;
@@ -115,6 +123,16 @@ describe('a charge after a restore', () => {
     expect(blind.posts().map((post) => post.slice(0, 4))).toEqual(sent);
   });
 
+  test('where no list is offered is not sent by a run that a reset has made as well, though every key is known', async () => {
+    const charge = await service.readyCharge({ originalRunId: ORIGINAL_RUN_ID });
+    const blind = after({ lost }, { onlyNamedReads: true });
+    expect(await blind.fail('createCharge', charge.call)).toMatchObject({
+      type: 'OutcomeUnknown',
+      details: { windowClosed: true, mayHaveLeft: true },
+    });
+    expect(blind.posts()).toEqual([]);
+  });
+
   test('on a payment of the statement is adopted however late it is asked for', async () => {
     const charge = await service.readyCharge();
     const transactionId = await chargedBefore(charge);
@@ -141,6 +159,26 @@ for (const name of ['createAuthorization', 'createRefund', 'createCredit'] as co
     expect(harness.posts()).toEqual([]);
     await prepared.close();
   });
+
+test('a capture after a restore is sent beside a failed one of others, where the service echoes nothing', async () => {
+  const { sandbox } = service;
+  const profile = { echo_additional_details: false, echo_reconciliation_id: false };
+  const unit = await sandbox.control.putBusinessUnit({ app_id: 'silent', profile });
+  const credentials = { appId: unit.app_id, privateKey: unit.private_key, publicKey: unit.public_key };
+  // The engine is complete but for the lost time: what that run has sent, it can not say.
+  const engine = { sentBefore: async () => ({ firstSent: {}, commands: {}, cancelled: false, isKept: false }) };
+  const silent = after({ lost }, { unit: credentials, engine });
+  const before = new Harness({ baseUrl: sandbox.url, unit: credentials });
+  const prepared = new Prepared(sandbox, '1.3.0', credentials);
+  open.push(before);
+  const call = callsFor(await prepared.for('createCapture')).createCapture;
+  const other = await before.run('createCapture', { ...call, key: 'a', capture: { amount: 1_000 } });
+  expect(other.status).toBe('Failed');
+  const own = await silent.run('createCapture', call);
+  expect(own).toMatchObject({ status: 'Succeed', amount: CAPTURED });
+  expect(own.transactionId).not.toBe(other.transactionId);
+  await prepared.close();
+});
 
 const keyOfPayment = (sequence: number): string => idempotencyKey('payment-order-1001', 'createPayment', sequence);
 

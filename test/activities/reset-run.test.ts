@@ -65,6 +65,7 @@ describe('a charge in a run made by a reset', () => {
     ['garbage', { action: 'garbage' }],
     ['429', { action: 'status', status: 429 }],
     ['404', { action: 'status', status: 404 }],
+    ['409', { action: 'status', status: 409 }],
   ] as const)('sends nothing when the read ends with %s, and is tried again', async (_name, fault) => {
     const charge = await chargeOfResetRun();
     await service.sandbox.control.addFault({ ...fault, method: 'GET', path: `/payments/${charge.paymentId}/charges` });

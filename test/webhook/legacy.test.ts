@@ -187,6 +187,18 @@ describe('nothing is kept for an event that anybody could have made', () => {
     expect(answers.at(-1)).toBe(503);
   });
 
+  test('and what is refused takes no place from an event that is signed', async () => {
+    await harness.close();
+    harness = await startHandler({ units, apiBaseUrl: API, maxInFlight: 4 });
+    harness.setDetails(() => Promise.resolve({ holdfast_workflow_id: OWN }));
+    const statuses: number[] = [];
+    for (let index = 0; index < 40; index += 1) {
+      statuses.push((await post(pointerBody({}, { created: `forged ${index}` }))).status);
+    }
+    expect(statuses.at(-1)).toBe(503);
+    expect((await harness.postSigned(chargeBody())).status).toBe(200);
+  });
+
   test('beyond what one transaction can cause, whatever payment it is said to be of', async () => {
     harness.sink.answer = (workflowId) =>
       Promise.resolve(workflowId === `resolve-${CHARGE}` ? 'delivered' : 'notFound');

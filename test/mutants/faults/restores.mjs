@@ -230,4 +230,22 @@ export const RESTORE_FAULTS = [
     to: "reading.state === 'absent' && workflowId === ''",
     tests: FLOWS,
   },
+  {
+    name: 'reset-run-sends-under-a-key-of-the-lost-time',
+    rule: 'resets',
+    promise: 'A run that a reset has made sends nothing where no read is offered, whatever keys the service knows.',
+    file: 'activities/send-call.ts',
+    from: "sentBefore === 'reset' || deps.restored === undefined",
+    to: 'deps.restored === undefined',
+    tests: ACTIVITIES,
+  },
+  {
+    name: 'strangers-failure-adopted-after-a-restore',
+    rule: 'restore',
+    promise: 'After a restore a failed capture that echoes nothing is not taken for ours.',
+    file: 'activities/transactions.ts',
+    from: 'return isKept || (await mayBeLost(deps));',
+    to: 'return isKept;',
+    tests: ACTIVITIES,
+  },
 ];

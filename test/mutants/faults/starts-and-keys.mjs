@@ -264,4 +264,14 @@ export const KEY_FAULTS = [
     to: '`payment-actions-${paymentId}`',
     tests: ['test/contract/durable-surface.test.ts'],
   },
+  {
+    name: 'terminated-flow-has-made-nothing',
+    rule: 'money rule 3',
+    promise:
+      'What the terminated flow of a payment may have executed is not executed again where the service echoes nothing.',
+    file: 'workflows/steps/earlier-actions.ts',
+    from: 'return reconciliationId === undefined ? lost : reconciliationId === itsReference;',
+    to: "return reconciliationId === undefined ? lost === ('' as unknown) : reconciliationId === itsReference;",
+    tests: ['test/simulation/rules/taken-over.test.ts'],
+  },
 ];

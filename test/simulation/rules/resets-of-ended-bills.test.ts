@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
+import type { SettleManually } from '../../../src/contract/messages.js';
 import { paymentWorkflowId } from '../../../src/contract/names.js';
 import { resetToEachTask, resetToFirstTask } from '../../support/resets.js';
 import { answers, DAY, HOUR, lostReply, MINUTE, OPERATOR, sharedTime } from './context.js';
@@ -117,7 +118,8 @@ describe('a payment that a person has called unpaid, and that a reset finds to h
     await pass(MINUTE);
     return {
       ...bill,
-      settle: async () => await time.holdfast.settleManually(reference, { ...OPERATOR, status: 'notExecuted' }),
+      settle: async (word: Pick<SettleManually, 'status' | 'category'> = { status: 'notExecuted' }) =>
+        await time.holdfast.settleManually(reference, { ...OPERATOR, ...word }),
     };
   }
 
@@ -136,6 +138,31 @@ describe('a payment that a person has called unpaid, and that a reset finds to h
     await lost.settle();
     await pass(6 * HOUR);
     await expectPaidByFirst(lost, ['1.2 day 0 Failed 6000 EUR']);
+  });
+
+  test('though that person has called it declined', async () => {
+    const lost = await beginLost();
+    await lost.settle({ status: 'declined', category: 'payment_method_declined' });
+    await pass(HOUR);
+    await expectPaidByFirst(lost, []);
+  });
+
+  test('and while it is under way no other is made', async () => {
+    const { flow, tried, reset, reach, settle } = await beginLost({ '1.2': declinedFor('insufficient_funds') });
+    await settle();
+    await pass(6 * HOUR);
+    const [first] = await time.sandbox.ledger(`${flow.reference}.1.1`);
+    await time.sandbox.addFault(answers(503, 'GET', `/payments/${first?.payment_id}/charges`));
+    await listsLag(0);
+    await reset('1.1');
+    await reach(6);
+    const before = ['1.1 day 0 Succeed 6000 EUR', '1.2 day 0 Failed 6000 EUR'];
+    expect(await tried()).toEqual(before);
+    expect(await flow.status()).toMatchObject({ status: 'billing' });
+    await time.sandbox.clearFaults();
+    await pass(DAY);
+    expect(await tried()).toEqual(before);
+    expect(await flow.status()).toMatchObject({ subscription: { billedPeriods: 1, unpaidPeriods: 0 } });
   });
 
   test('though a brake has stopped the next one', async () => {

@@ -1,8 +1,15 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { beginActions, beginHeld, ledgerRows } from '../../support/virtual-flows.js';
 import { HOUR, lostReply, OPERATOR, sharedTime } from './context.js';
 
 const time = sharedTime();
+
+const echoes = async (echo_additional_details: boolean, echo_reconciliation_id: boolean) => {
+  const profile = { echo_additional_details, echo_reconciliation_id };
+  await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile });
+};
+afterEach(async () => await echoes(true, true));
 
 const HELD = 'authorization Succeed 20000 USD';
 const PART = 'capture Succeed 7000 USD';
@@ -45,6 +52,17 @@ describe('after the flow that made a payment was terminated', () => {
     // From now on it is known whose that capture is.
     expect(await actions.ask('capture', { commandId: 'two', amount: 7_000 })).toMatchObject({ status: 'succeeded' });
     expect(await onLedger()).toEqual([HELD, PART, PART]);
+  });
+
+  test('a capture that it may have made already waits for a person as well where the service echoes nothing', async () => {
+    await echoes(false, false);
+    const { actions, onLedger } = await terminatedAfterItsCapture();
+    const { answer } = await actions.command('capture', { commandId: 'one', amount: 7_000 });
+    await time.passUntil((await time.now()) + HOUR);
+    expect(await onLedger()).toEqual([HELD, PART]);
+    expect(await actions.status()).toMatchObject({ status: 'unknown', waitingFor: 'operator', needsOperator: true });
+    expect(await decide(actions.workflowId, { status: 'succeeded' })).toMatchObject({ status: 'succeeded' });
+    expect(await answer).toMatchObject({ status: 'succeeded', amount: 7_000 });
   });
 
   test('a person may say that it was another command, and the next one is carried out', async () => {
