@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { idempotencyKey } from '../../../src/contract/idempotency.js';
 import { paymentWorkflowId } from '../../../src/contract/names.js';
 import type { FaultInput } from '../../../sandbox/control.js';
+import { storedInSkippedTime } from '../../support/cards.js';
 import { loseTask } from '../../support/lost-task.js';
 import { movements } from '../../support/payments.js';
-import { beginHeld, ledgerRows, type VirtualFlow } from '../../support/virtual-flows.js';
+import { beginHeld, beginHold, ledgerRows, type VirtualFlow } from '../../support/virtual-flows.js';
 import {
   answers,
   beginFlow,
@@ -222,4 +223,22 @@ test('an operator can not end a hold by a word', async () => {
   await hold.ask('void');
   await hold.outcome();
   expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);
+});
+
+test('a hold that was captured at once in vain, and is reauthorized, is captured by nobody unasked', async () => {
+  const card = await storedInSkippedTime(time);
+  const cardOnFile = { entryMode: 'cof_cardholder_initiated_transaction' } as const;
+  const faults = [{ ...declined('*/captures'), times: 1 }];
+  const hold = await beginHold(time, { ...card, cardOnFile, captureMode: 'auto' }, { faults });
+  await time.passUntil(hold.startedAt + MINUTE);
+  expect(await hold.ask('reauthorize', { commandId: 'longer' })).toMatchObject({ status: 'succeeded' });
+  await time.passUntil((await time.now()) + HOUR);
+  expect(await hold.status()).toMatchObject({ status: 'authorized' });
+  expect(await movements(time, hold.reference)).toEqual([
+    'authorization Succeed 6000 USD',
+    'capture Failed 6000 USD',
+    'void Succeed 6000 USD',
+    'authorization Succeed 6000 USD',
+  ]);
+  await hold.ask('void');
 });

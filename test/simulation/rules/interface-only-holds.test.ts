@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { movements } from '../../support/payments.js';
@@ -222,6 +223,21 @@ test('an event of our own capture, whose reply was lost, stops no repeat of it: 
   expect(await answer).toMatchObject({ status: 'succeeded', transactionId });
   expect(await hold.status()).toMatchObject({ status: 'captured', needsOperator: false });
   expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD', 'capture Succeed 6000 USD']);
+});
+
+test('an event of a capture by others, of the same amount, does not prove our own, of which nothing can be read', async () => {
+  const hold = await beginHeld(time);
+  const { paymentId = '' } = await hold.status();
+  await time.sandbox.addFault(answers(503, 'POST', `/payments/${paymentId}/captures`));
+  const { answer } = await hold.command('capture', { commandId: 'one' });
+  await time.passUntil((await time.now()) + MINUTE);
+  const event = { eventType: 'payment.capture.create', status: 'Succeed', amount: 6_000 } as const;
+  await hold.event({ ...event, transactionId: randomUUID() });
+  await time.passUntil((await time.now()) + DAY);
+  expect(await hold.status()).toMatchObject({ status: 'unknown', operation: 'capture', needsOperator: true });
+  await liftFaults();
+  await time.holdfast.settleManually(hold.reference, { ...OPERATOR, status: 'succeeded', transactionId: 'own' });
+  expect(await answer).toMatchObject({ status: 'succeeded', transactionId: 'own' });
 });
 
 describe('a hold that a run made by a reset looks after, where nothing shows what the run before has done', () => {

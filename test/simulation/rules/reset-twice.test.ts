@@ -145,6 +145,21 @@ describe('a run that repeats what was decided before another reset of the same r
     expect(await movements(time, flow.reference)).toEqual([]);
   });
 
+  test('does not end as refused where money was paid out', async () => {
+    const input = await inputOf(time, 'credit');
+    const refusal = { ...answers(400, 'POST', '/payments'), reconciliation_id: input.reference };
+    const { id } = await time.sandbox.addFault(refusal);
+    const flow = await begin(time, SPECS.credit(input));
+    const refused = await stopUntold(flow);
+    await time.sandbox.removeFault(id);
+    await resetToItsBegin(flow.workflowId, refused);
+    await pass(2 * HOUR);
+    expect(await endOf(time.client, flow.workflowId)).toBe('succeeded');
+    const paying = await runOf(flow.workflowId);
+    await refusesToSayIt(flow, await resetToItsEnd(flow.workflowId, refused), paying);
+    expect(await movements(time, flow.reference)).toEqual(['credit Succeed 6000 USD']);
+  });
+
   test('does not end as refused where money is held, and the run that holds it goes on once it is reset', async () => {
     const input = await inputOf(time, 'charge');
     const refusal = { ...answers(400, 'POST', '/payments'), reconciliation_id: input.reference };

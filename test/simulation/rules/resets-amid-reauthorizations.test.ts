@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { movements } from '../../support/payments.js';
 import { resetTo, resetToFirstTask } from '../../support/resets.js';
-import { answers, declined, failsWith, HOUR, keysOf, MINUTE, sharedTime } from './context.js';
+import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
+import { answers, DAY, declined, failsWith, HOUR, keysOf, MINUTE, sharedTime } from './context.js';
 import {
   declinedCapture,
   expectReleased,
@@ -79,6 +80,26 @@ describe('after a reset into the reads that prove a hold gone', () => {
       await expectReleased(flow, moved);
     },
   );
+
+  test('a cancel from before it voids the second hold, which the run before has made, also where lists do not show that', async () => {
+    const flow = await held();
+    const { hold } = flow;
+    await flow.until(6.5);
+    const { paymentId = '' } = await hold.status();
+    expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD]);
+    const away = await time.sandbox.addFault(answers(503, 'POST', `/payments/${paymentId}/voids`));
+    await hold.cancel();
+    await flow.pass(MINUTE);
+    const lag = async (list_lag_ms: number) =>
+      await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { list_lag_ms } });
+    await lag(DAY);
+    await resetTo(time.client, { workflowId: hold.workflowId }, await taskBefore(hold.workflowId, 'createPayment', 1));
+    await time.sandbox.removeFault(away.id);
+    await flow.pass(HOUR);
+    await lag(0);
+    await flow.pass(10 * HOUR);
+    await expectReleased(flow, [HELD, RELEASED, HELD, RELEASED]);
+  });
 
   test('a capture that the second hold declined is not executed on the third', async () => {
     const flow = await held();

@@ -245,3 +245,24 @@ test('a hold that is released to be replaced, and was captured in part elsewhere
   await time.holdfast.settleManually(hold.reference, said);
   expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 5_000, transactionId: data.id });
 });
+
+test('a void of a capture that pends is not sent once a read shows that it has taken its part, though one of the rest is offered', async () => {
+  const hold = await beginHeld(time, { amount: 20_000 });
+  const { paymentId = '' } = await hold.status();
+  await time.sandbox.settings({ pendingMs: 7 * DAY });
+  await time.sandbox.addFault({ action: 'result', status: 'Pending', path: `/payments/${paymentId}/captures` });
+  const { answer } = await hold.command('capture', { commandId: 'part', amount: 6_000 });
+  await time.passUntil((await time.now()) + 2_000);
+  const { status, transactionId = '' } = await hold.status();
+  expect(status).toBe('pending');
+  await provider('cancels');
+  await time.sandbox.complete(transactionId, { status: 'Succeed' });
+  // Of the capture itself nothing can be read at that moment.
+  const path = `/payments/${paymentId}/captures/${transactionId}`;
+  const unread = await time.sandbox.addFault(answers(503, 'GET', path));
+  await expect(hold.ask('void')).rejects.toMatchObject(failsWith('StateConflict', 'shows the payment as Captured'));
+  await time.sandbox.removeFault(unread.id);
+  expect(await answer).toMatchObject({ status: 'succeeded', transactionId });
+  expect(await movements(time, hold.reference)).toEqual([HELD, PART]);
+  await time.sandbox.settings({ pendingMs: 10_000 });
+});
