@@ -122,19 +122,22 @@ describe('the end of a flow', () => {
   const sink = () => createEventSink(client);
   const handle = (workflowId: string) => client.workflow.getHandle(workflowId);
 
-  /** Ends it as a worker would, with a result. */
+  /** Ends it as a worker would, by this command. */
+  async function endBy(workflowId: string, command: object): Promise<void> {
+    const taskQueue = { name: workflowId };
+    const { taskToken } = await client.withDeadline(Date.now() + 30_000, () =>
+      client.workflowService.pollWorkflowTaskQueue({ namespace, taskQueue }),
+    );
+    await client.workflowService.respondWorkflowTaskCompleted({ namespace, taskToken, commands: [command] });
+  }
+
   async function complete(
     workflowId: string,
     result: unknown,
     encode = (clear: Payload[]) => codec.encode(clear),
   ): Promise<void> {
-    const taskQueue = { name: workflowId };
-    const { taskToken } = await client.withDeadline(Date.now() + 30_000, () =>
-      client.workflowService.pollWorkflowTaskQueue({ namespace, taskQueue }),
-    );
     const payloads = await encode([defaultPayloadConverter.toPayload(result)]);
-    const commands = [{ commandType: 4, completeWorkflowExecutionCommandAttributes: { result: { payloads } } }];
-    await client.workflowService.respondWorkflowTaskCompleted({ namespace, taskToken, commands });
+    await endBy(workflowId, { commandType: 4, completeWorkflowExecutionCommandAttributes: { result: { payloads } } });
     expect((await handle(workflowId).describe()).status.name).toBe('COMPLETED');
   }
 
@@ -201,6 +204,14 @@ describe('the end of a flow', () => {
     expect(await sink().endedFlow(stopped)).toEqual({});
     // The wait knows nothing: the delivery reads the rest.
     expect(await sink().awaitEnd(stopped, 60_000)).toBeUndefined();
+  });
+
+  test('that has failed is told as well: what comes for it is news to somebody else', async () => {
+    const refused = await openFlow();
+    const failure = { message: 'nothing was sent', applicationFailureInfo: { type: 'InvalidInput' } };
+    await endBy(refused, { commandType: 5, failWorkflowExecutionCommandAttributes: { failure } });
+    expect(await sink().deliver(refused, eventOf('late'))).toBe('ended');
+    expect(await sink().endedFlow(refused)).toEqual({});
   });
 });
 

@@ -22,6 +22,15 @@ test('the word of a statement that comes during a read because of an event is ke
   expect(await time.holdfast.status(flowOf(actions.workflowId))).toMatchObject({ disputed: { knownBy: 'statement' } });
 });
 
+test('a chargeback that could not be looked into for a day is told all the same', async () => {
+  const { paymentId, actions } = await charged();
+  const unread = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+  await tellOfDispute(time.client, inputOf(paymentId), 'event');
+  await pass(25 * HOUR);
+  await time.sandbox.removeFault(unread.id);
+  expect(await time.holdfast.status(flowOf(actions.workflowId))).toMatchObject({ disputed: { knownBy: 'event' } });
+});
+
 test('a refund that has waited for approval is not sent once a dispute was seen, whatever reads show', async () => {
   await newDay();
   for (const seenBy of ['statement', 'event'] as const) {

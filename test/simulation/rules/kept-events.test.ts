@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { atFullCounts } from '../../support/at-full-counts.js';
 import { beginActions, beginHeld } from '../../support/virtual-flows.js';
 import { answers, DAY, HOUR, MINUTE, sharedTime } from './context.js';
@@ -14,7 +15,7 @@ describe('while commands are taken for a payment, an event of a transaction that
     const { paymentId = '', transactionId = '' } = await hold.outcome();
     const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: hold.reference });
     const refund = await actions.ask('refund', { commandId: 'part', amount: 5_000 });
-    return { actions, paymentId, capture: transactionId, refund: refund.transactionId ?? '' };
+    return { hold, actions, paymentId, capture: transactionId, refund: refund.transactionId ?? '' };
   }
 
   const eventOf = (kind: string, transactionId: string, amount = 6_000) => ({
@@ -77,6 +78,19 @@ describe('while commands are taken for a payment, an event of a transaction that
     await time.holdfast.retryNow({ workflowId: actions.workflowId });
     await time.passUntil(actions.startedAt + 180_000);
     expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: false });
+  });
+
+  test('calls a person as well where the flow that made the payment is forgotten, and the service does not name it', async () => {
+    const { hold, actions } = await refunded();
+    const echoes = async (echo_additional_details: boolean) =>
+      await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { echo_additional_details } });
+    await echoes(false);
+    time.simulation.engine.forget(hold.workflowId);
+    const transactionId = randomUUID();
+    await actions.event(eventOf('refund', transactionId, 1_000));
+    await time.passUntil(actions.startedAt + HOUR);
+    await echoes(true);
+    expect(await actions.status()).toMatchObject({ operatorReason: expect.stringContaining(transactionId) });
   });
 
   test('is kept until what is under way has ended', async () => {
