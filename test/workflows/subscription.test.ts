@@ -79,15 +79,15 @@ atFullCounts(
     const path = `/payments/${paymentId}/refunds`;
     await stack.sandbox.addFault({ method: 'POST', path, action: 'result', status: 'Pending', times: 1 });
     const refund = { period: 1, commandId: 'goods came back' };
-    const ask = () => stack.holdfast.subscription.refundPeriod(reference, refund).catch(() => undefined);
+    const ask = () => stack.holdfast.subscription.refundPeriod(reference, refund);
     const asked = ask();
     const refunds = async () =>
       (await stack.sandbox.ledger()).filter(({ kind, payment_id }) => kind === 'refund' && payment_id === paymentId);
     const [pending] = await until(refunds, (made) => made.some(({ status }) => status === 'Pending'));
-    expect((await asked)?.result?.status).toBe('pending');
+    expect(await asked).toMatchObject({ result: { status: 'pending' } });
     await stack.sandbox.complete(pending?.transaction_id ?? '', { status: 'Succeed' });
     await stack.holdfast.retryNow({ workflowId: paymentActionsWorkflowId(pending?.payment_id ?? '') });
-    await until(ask, (answer) => answer?.result?.status === 'succeeded');
+    await until(ask, ({ result }) => result?.status === 'succeeded');
     expect((await refunds()).map(({ amount }) => amount)).toEqual([6_000]);
     await stack.holdfast.subscription.cancel(reference, { when: 'now' });
   },

@@ -18,4 +18,13 @@ export const COMMAND_ANSWER_FAULTS = [
     to: ", 'ProviderUnavailable']",
     tests: ['test/simulation/rules/refunds.test.ts'],
   },
+  {
+    name: 'unknown-refund-answered-for-ever',
+    rule: 'commands',
+    promise: 'The same command asks again about its refund whose outcome was unknown.',
+    file: 'workflows/billing/execute-command.ts',
+    from: "(status === 'pending' || status === 'unknown')",
+    to: "status === 'pending'",
+    tests: ['test/simulation/rules/refund-period.test.ts'],
+  },
 ];

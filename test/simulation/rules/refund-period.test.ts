@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { declinedFor } from '../../support/subscriptions.js';
-import { failsWith, MINUTE, sharedTime } from './context.js';
+import { answers, failsWith, HOUR, MINUTE, sharedTime } from './context.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
@@ -54,6 +54,20 @@ describe('refundPeriod', () => {
     );
     await flow.command('cancel', { when: 'now' });
     await flow.ended();
+  });
+
+  test('whose outcome nobody knows yet is asked about by the same command again', async () => {
+    const { flow, reach, moved } = await weekly({ periods: 3 });
+    await reach(1);
+    const [bill] = await time.sandbox.ledger(`${flow.reference}.1.1`);
+    const away = await time.sandbox.addFault(answers(503, 'POST', `/payments/${bill?.payment_id}/refunds`));
+    const refund = { commandId: 'returned', period: 1 };
+    expect(await flow.command('refundPeriod', refund)).toMatchObject({ result: { status: 'unknown' } });
+    await time.sandbox.removeFault(away.id);
+    await time.passUntil((await time.now()) + HOUR);
+    expect(await flow.command('refundPeriod', refund)).toMatchObject({ result: { status: 'succeeded' } });
+    expect(await moved('1.1')).toEqual(['charge Succeed 6000 EUR', 'refund Succeed 6000 EUR']);
+    await flow.command('cancel', { when: 'now' });
   });
 
   test('after the end is refused, and and `refund` reverses the payment, by reference or by payment id', async () => {

@@ -147,6 +147,14 @@ describe('a payment that a person has called unpaid, and that a reset finds to h
     await expectPaidByFirst(lost, []);
   });
 
+  test('though another card was waited for in vain', async () => {
+    const lost = await beginLost({ '1.2': declinedFor('lost_stolen_card') });
+    await lost.settle();
+    await pass(6 * HOUR);
+    expect(await lost.flow.status()).toMatchObject({ waitingFor: 'card' });
+    await expectPaidByFirst(lost, ['1.2 day 0 Failed 6000 EUR']);
+  });
+
   test('and while it is under way no other is made', async () => {
     const { flow, tried, reset, reach, settle } = await beginLost({ '1.2': declinedFor('insufficient_funds') });
     await settle();
