@@ -4,7 +4,6 @@ import { CARDS } from '../../support/charges.js';
 import { beginHold } from '../../support/virtual-flows.js';
 import { plant, signalEvent } from '../../time/checks.js';
 import { calm, type NetworkStrategy } from '../world/strategies.js';
-<<<<<<< HEAD
 import {
   beginFlow,
   DAY,
@@ -16,9 +15,6 @@ import {
   SECOND,
   sharedTime,
 } from './context.js';
-=======
-import { beginFlow, inputOf, OPERATOR, SECOND, sharedTime } from './context.js';
->>>>>>> 25615518 (Notice events of money that reach nobody)
 
 /** The reply to a read is under way for so long that events overtake it. */
 const SLOW = { fate: 'deliver', requestDelayMs: 2, replyDelayMs: 8 * SECOND } as const;
@@ -67,7 +63,6 @@ describe('a signed event of a second charge on the payment', () => {
   });
 });
 
-<<<<<<< HEAD
 describe('a signed event of other money on the payment', () => {
   const OTHERS = ['refund', 'void', 'credit', 'capture', 'authorization'];
 
@@ -127,7 +122,8 @@ describe('a signed event of other money on the payment', () => {
     await provideVoidsOfPending(time, 'refused');
     await time.sandbox.settings({ pendingMs: 10_000 });
   });
-=======
+});
+
 test('a signed event of a second credit on the payment calls a person at once as well', async () => {
   const input = await inputOf(time, 'credit');
   const credit = await beginFlow(time, 'credit', input, [{ action: 'result', status: 'Pending', path: '*/credits' }]);
@@ -140,7 +136,6 @@ test('a signed event of a second credit on the payment calls a person at once as
   await time.sandbox.complete(transactionId, { status: 'Succeed' });
   expect(await credit.outcome()).toMatchObject({ status: 'succeeded', transactionId });
   expect(await time.holdfast.explain(credit.reference)).toContain(`credit second Succeed, beside ${transactionId}`);
->>>>>>> 25615518 (Notice events of money that reach nobody)
 });
 
 describe('a signed event of a charge on another payment, under the reference of this one', () => {
@@ -203,7 +198,7 @@ describe('what comes while the read is under way that ends the flow', () => {
     [
       'a credit that nobody asked for',
       { transactionId: 'sent', eventType: 'payment.credit.update' },
-      'sent Succeed, and',
+      'credit sent Succeed, which this flow has not made',
     ],
     [
       'a failure of this one',
