@@ -123,11 +123,8 @@ describe('a charge that pends', () => {
     expect(status).toMatchObject({ status: 'unknown', waitingFor: 'operator', needsOperator: true });
     expect(operatorReason).toContain('AmountMismatch');
     await time.holdfast.settleManually(reference, { ...OPERATOR, status: 'succeeded', ...moved });
-    expect(await charge.outcome()).toMatchObject({
-      status: 'succeeded',
-      amount: 1_095,
-      evidence: { knownBy: 'operator' },
-    });
+    const ended = await charge.outcome();
+    expect(ended).toMatchObject({ status: 'succeeded', amount: 1_095, evidence: { knownBy: 'operator' } });
     expect(await onLedger()).toEqual(['charge Succeed 1095 USD']);
   });
 
