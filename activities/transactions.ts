@@ -1,23 +1,15 @@
-import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { TransactionActivities, TransactionOperation } from '../src/contract/activities.js';
 import type {
   CreateTransactionCall,
   GetTransactionCall,
-  KeyedCall,
   ListTransactionsCall,
 } from '../src/contract/activity-calls.js';
 import type { Stoppable } from '../src/contract/brakes.js';
-import {
-  FAILURE_TYPES,
-  type FailureDetails,
-  referenceOfWorkflowId,
-  subscriptionOfAttempt,
-} from '../src/contract/names.js';
+import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import type { TransactionRecord } from '../src/contract/records.js';
-import { findOurs, isNameless, type Search } from '../src/domain/ownership.js';
+import { findOurs, type Search } from '../src/domain/ownership.js';
 import { isUnknownWord } from '../src/domain/payment-words.js';
-import { hasFailed } from '../src/domain/settling.js';
 import {
   type CallOptions,
   type ProviderAnswer,
@@ -29,9 +21,9 @@ import {
 import { mayBeLost } from './after-restore.js';
 import { refuseIfBraked } from './brakes.js';
 import type { ActivityTable } from './build-activities.js';
-import { findSentBefore } from './engine-calls.js';
 import { type ActivityDeps, type UnitTerms, readCall, readOptions } from './read-call.js';
-import { noEarlierLeft, sendKeyedPost } from './send-call.js';
+import { captured, isOfOthers, refuseIfCancelled, refuseIfTold } from './refuse-after-reset.js';
+import { sendKeyedPost } from './send-call.js';
 
 /** Client calls of one kind of transaction, and the record that flows keep of an answer. */
 interface TransactionRow<Operation extends TransactionOperation = TransactionOperation> {
@@ -169,68 +161,6 @@ function inWords(plural: string): string {
 async function paymentStatus(deps: ActivityDeps, call: CreateTransactionCall): Promise<string | undefined> {
   const { data } = await readCall(deps, call, (provider, options) => provider.getPayment(call.paymentId, options));
   return data.status;
-}
-
-/**
- * True of a failure that echoes nothing, if the run before has sent nothing under this key, or nobody knows: the answer to
- * the key, which is sent then, tells what became of ours.
- */
-async function isOfOthers(
-  deps: ActivityDeps,
-  { key }: KeyedCall,
-  found: TransactionRecord | undefined,
-): Promise<boolean> {
-  if (found === undefined || !isNameless(found) || !hasFailed(found)) return false;
-  const { workflowId = '' } = activityInfo().workflowExecution ?? {};
-  const { firstSent, isKept } = await findSentBefore(deps);
-  if (firstSent[key.slice(workflowId.length + 1)] !== undefined) return false;
-  return isKept || (await mayBeLost(deps));
-}
-
-/** A reset gives no cancel again. What the run before has sent is followed, as it may have been executed. */
-async function refuseIfCancelled(deps: ActivityDeps, { key, mayHaveLeft }: CreateTransactionCall): Promise<void> {
-  const { cancelled, firstSent } = await findSentBefore(deps);
-  const { workflowId = '' } = activityInfo().workflowExecution ?? {};
-  if (!cancelled || firstSent[key.slice(workflowId.length + 1)] !== undefined) return;
-  const details: FailureDetails = { mayHaveLeft: mayHaveLeft || !noEarlierLeft(activityInfo()) };
-  throw ApplicationFailure.nonRetryable(
-    'Not sent: this run was made by a reset, and the run before was cancelled',
-    FAILURE_TYPES.stateConflict,
-    details,
-  );
-}
-
-/**
- * Whoever was told that a flow has ended without money may have it paid by another one: the next attempt to bill, or a new
- * reference. Then this one would charge again.
- */
-async function refuseIfTold({ engine }: ActivityDeps, { originalRunId }: KeyedCall): Promise<void> {
-  const { workflowId = '', runId = '' } = activityInfo().workflowExecution ?? {};
-  // Only a reset leaves another run.
-  if (runId === originalRunId) return;
-  const subscription = subscriptionOfAttempt(referenceOfWorkflowId(workflowId) ?? '');
-  const told = await engine.toldEnd(workflowId, runId, subscription);
-  if (told === undefined) return;
-  const details: FailureDetails = { mayHaveLeft: true, windowClosed: true };
-  const since = told.ofAttempt
-    ? `the subscription has gone on from the end of run ${told.runId}: what is left of the bill it tries by a payment of its own`
-    : `run ${told.runId} has told that it took nothing, so that the order may have been paid otherwise: pay it under a new reference`;
-  throw ApplicationFailure.nonRetryable(
-    `Not sent: this run was made by a reset, and ${since}`,
-    FAILURE_TYPES.outcomeUnknown,
-    details,
-  );
-}
-
-/** A command that the earlier run refused must not reverse money that the run captured or is capturing. */
-function captured({ paymentId, mayHaveLeft }: CreateTransactionCall, status: string): ApplicationFailure {
-  // An earlier attempt of this call may have left, and its transaction may not be listed yet.
-  const details: FailureDetails = { mayHaveLeft: mayHaveLeft || !noEarlierLeft(activityInfo()) };
-  return ApplicationFailure.nonRetryable(
-    `Not sent: this run was made by a reset, and the service shows payment ${paymentId} as ${status}`,
-    FAILURE_TYPES.stateConflict,
-    details,
-  );
 }
 
 /** The unit's setting says that the read is missing, so the service need not refuse it three times first. */

@@ -1,11 +1,7 @@
 import type { HoldOutcome, Voided } from '../../src/contract/authorize.js';
-import type { TransactionRecord } from '../../src/contract/records.js';
-import { idempotencyKey } from '../../src/contract/idempotency.js';
-import { findOurs } from '../../src/domain/ownership.js';
 import { isNotOffered, noteRefusedRead } from '../../src/domain/absence.js';
 import { isUnknownWord } from '../../src/domain/payment-words.js';
 import { pollDelay } from '../../src/domain/schedules.js';
-import { isCaptureOf } from '../../src/domain/sent-before.js';
 import { enter } from '../flow/explain.js';
 import { baseOfHold, decidedOutcome, evidence } from '../flow/outcomes.js';
 import { nextMessage } from '../flow/inbox.js';
@@ -32,6 +28,7 @@ import {
   releaseToReauthorize,
   wasReplaced,
 } from './hold-steps.js';
+import { type Intent, isOurs } from './ours-of-hold.js';
 import { listed, readPaymentOrWhyNot } from './read.js';
 
 /** ms. A hold last seen longer ago than this is read before a capture or void. */
@@ -39,12 +36,6 @@ export const LOOK_AFTER_MS = 60_000;
 /** ms until a hold that should be read, and could not be, is read again. */
 export const LOOK_AGAIN_MS = 15 * 60_000;
 const GIVE_UP_LOOKING_MS = 15 * 60_000;
-
-/** What is to be captured; empty for a void. */
-interface Intent {
-  amount?: number;
-  reconciliationId?: string;
-}
 
 /**
  * `ours`: the run before a reset has executed this very operation, and sending it under its key adopts it. `notOffered`
@@ -149,54 +140,6 @@ export async function lookIfLate(flow: FlowState, hold: Hold): Promise<HoldOutco
   const mayTellLater = look === 'unclear' || look === 'failed' || look === 'pending';
   hold.isLate = mayTellLater || (look === 'notOffered' && !isNotOffered(hold.refusedLooks));
   return typeof look === 'string' ? undefined : believed(flow, hold, look);
-}
-
-/**
- * True if the run before a reset has executed the operation that is due now: sending it under its key adopts it. A
- * capture of another amount belongs to another command, which the reset left out.
- */
-async function isOurs(
-  flow: FlowState,
-  hold: Hold,
-  operation: 'capture' | 'void',
-  { amount, reconciliationId }: Intent,
-  command: CaptureOf | VoidOf | undefined,
-): Promise<boolean> {
-  const key = idempotencyKey(flow.workflowId, operation, hold.sequences[operation] + 1);
-  const known = operation === 'capture' ? hold.captures : hold.voids;
-  const records = (await listed(flow, operation))?.filter(({ transactionId }) => !known.includes(transactionId)) ?? [];
-  // After a reset the activity adopts by the same rule, also if the service echoes no key.
-  const ofDueKey = hold.seenAfterReset
-    ? findOurs(records, { key, reconciliationId }).found
-    : records.find(({ holdfastKey }) => holdfastKey === key);
-  const isLater = ofDueKey === undefined && hold.seenAfterReset === true;
-  const later = isLater ? sentLater(flow, hold, operation, records, command) : undefined;
-  const ours = ofDueKey ?? later?.record;
-  if (ours === undefined || (amount !== undefined && (ours.amount ?? flow.amount) !== amount)) return false;
-  if (later !== undefined) hold.sequences[operation] = later.sequence - 1;
-  return true;
-}
-
-/**
- * What the service refused, or a brake stopped, used up its sequence in the run before: what followed was sent under a later
- * key. The due void takes that key, and so does a capture whose command has made it.
- */
-function sentLater(
-  { workflowId }: FlowState,
-  { sequences, sentBefore }: Hold,
-  operation: 'capture' | 'void',
-  records: readonly TransactionRecord[],
-  command: CaptureOf | VoidOf | undefined,
-): { record: TransactionRecord; sequence: number } | undefined {
-  const prefix = idempotencyKey(workflowId, operation, '');
-  const isOfCommand = (sequence: number): boolean =>
-    sentBefore !== undefined && command !== undefined && isCaptureOf(sentBefore, command.commandId, sequence);
-  return records
-    .filter(({ holdfastKey, status }) => holdfastKey?.startsWith(prefix) && status !== 'Failed')
-    .map((record) => ({ record, sequence: Number(record.holdfastKey?.slice(prefix.length)) }))
-    .filter(({ sequence }) => sequence > sequences[operation] && (operation === 'void' || isOfCommand(sequence)))
-    .sort((one, other) => one.sequence - other.sequence)
-    .at(0);
 }
 
 /** A look that no command waits for: one that comes meanwhile is accepted. */

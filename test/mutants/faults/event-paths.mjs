@@ -118,13 +118,4 @@ export const EVENT_PATH_FAULTS = [
     to: "kind === 'charge'",
     tests: ['test/simulation/rules/second-charge.test.ts'],
   },
-  {
-    name: 'credit-beside-the-end-tells-nobody',
-    rule: 'money rule 9',
-    promise: 'A credit that the outcome does not name calls a person at the end.',
-    file: 'workflows/flow/unread.ts',
-    from: "['charge', 'credit', 'capture', 'refund']",
-    to: "['charge', 'capture', 'refund']",
-    tests: ['test/simulation/rules/second-charge.test.ts'],
-  },
 ];

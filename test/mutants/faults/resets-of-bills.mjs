@@ -13,7 +13,7 @@ export const RESET_BILL_FAULTS = [
     name: 'ended-flow-sent-by-a-reset',
     rule: 'after a reset',
     promise: 'A flow that has told its end sends nothing anew: the order may have been paid under another reference.',
-    file: 'activities/transactions.ts',
+    file: 'activities/refuse-after-reset.ts',
     from: 'const told = await engine',
     to: 'const told = subscription === undefined ? undefined : await engine',
     tests: ['test/simulation/rules/resets-of-ended-flows.test.ts'],

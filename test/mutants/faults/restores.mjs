@@ -243,7 +243,7 @@ export const RESTORE_FAULTS = [
     name: 'strangers-failure-adopted-after-a-restore',
     rule: 'restore',
     promise: 'After a restore a failed capture that echoes nothing is not taken for ours.',
-    file: 'activities/transactions.ts',
+    file: 'activities/refuse-after-reset.ts',
     from: 'return isKept || (await mayBeLost(deps));',
     to: 'return isKept;',
     tests: ACTIVITIES,

@@ -94,7 +94,7 @@ export const SECOND_READING_FAULTS = [
     name: 'strangers-failure-adopted-after-a-reset',
     rule: 'money rule 5',
     promise: 'A failure that echoes nothing is not adopted by a run that no run before has sent this for.',
-    file: 'activities/transactions.ts',
+    file: 'activities/refuse-after-reset.ts',
     from: 'return isKept || (await mayBeLost(deps));',
     to: 'return !isKept && (await mayBeLost(deps));',
     tests: ['test/simulation/rules/captures-by-others.test.ts', 'test/activities/reset-of-every-kind.test.ts'],
