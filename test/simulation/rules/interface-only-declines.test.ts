@@ -94,7 +94,7 @@ describe('a reply that says that the provider has failed, of what the service of
     await time.passUntil(hold.startedAt + until);
     const { operatorReason, ...shown } = await hold.status();
     expect(shown).toMatchObject({ status: 'authorized', needsOperator: true });
-    expect(operatorReason).toContain(`nobody has confirmed that capture ${declined.transactionId} has failed`);
+    expect(operatorReason).toContain(`capture ${declined.transactionId} failed without confirmation`);
     expect(time.requests.operations(paymentId, 'captures')).toHaveLength(2);
     expect(await movements(time, hold.reference)).toEqual([
       'authorization Succeed 6000 USD',
