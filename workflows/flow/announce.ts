@@ -7,7 +7,7 @@ import { tell } from '../kit/outbox.js';
 import { isAttemptToBill } from '../kit/start-guard.js';
 import type { FlowState, MoneyCommand } from './state.js';
 
-/** What the end of a flow is told as. A risk analysis alone is answered, and not told. */
+/** What the end of a flow is told as. */
 const ENDS: Readonly<Record<FinalOutcome['status'], NotificationType | undefined>> = {
   succeeded: 'payment.succeeded',
   declined: 'payment.declined',
@@ -34,6 +34,8 @@ export function announce(flow: FlowState): void {
   if (needsOperator !== undefined)
     tell(flow, 'payment.needsAttention', needsOperator, { ...about(flow), ...subscription, why: needsOperator });
   if (isOfBill) return;
+  // It is only answered: the reference of one that has failed can still be charged, so nobody may be told that it was not.
+  if (flow.type === WORKFLOW_TYPES.analyseRisk) return;
   if (outcome !== undefined) {
     const type = isVoidedPending(flow) ? 'payment.voided' : ENDS[outcome.status];
     if (type !== undefined) tell(flow, type, '', { flow: flow.type, ...inShort(outcome) });

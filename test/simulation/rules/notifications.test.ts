@@ -5,6 +5,7 @@ import { resetToFirstTask } from '../../support/resets.js';
 import { NOTIFY_SECRET, tellingOf } from '../../support/telling.js';
 import { beginActions, beginHold } from '../../support/virtual-flows.js';
 import { type SimulatedTime, startSimulatedTime } from '../simulated-time.js';
+import { ADA } from './braking.js';
 import { answers, beginFlow, DAY, HOUR, inputOf, MINUTE, scheduledOf } from './context.js';
 import { listenToAll, MERCHANT, sentOf, type Told, takenOf } from './told.js';
 
@@ -62,6 +63,22 @@ test.each([
   await pass(DAY);
   expect(takenOf(all, flow.workflowId)).toEqual(told);
 });
+
+test.each(['refused', 'notExecuted'])(
+  'a risk analysis alone that ends %s tells nothing: its order can be charged',
+  async (ended) => {
+    const input = await inputOf(time, 'analyseRisk');
+    if (ended === 'refused') await time.sandbox.addFault(answers(400, 'POST', '*/risk-analyses'));
+    else {
+      await time.holdfast.brakes.brake({ businessUnit: 'default', ...ADA });
+      await time.simulation.readBrakes();
+    }
+    const flow = await beginFlow(time, 'analyseRisk', input);
+    await pass(10 * MINUTE);
+    const { status: known } = await flow.status();
+    expect([known, takenOf(all, flow.workflowId)]).toEqual([ended, []]);
+  },
+);
 
 test('a hold tells that it is there, that its deadline is near, and how it ends', async () => {
   const flow = await beginHold(time, { captureDeadline: '2 days' });
