@@ -52,15 +52,15 @@ async function story(flow: FlowState, input: ParsedCreditInput, notes: Notes): P
 }
 
 async function clearCredit(flow: FlowState, { who }: ParsedCreditInput): Promise<Cleared> {
-  const { reference, amount, startedAt, workflowId } = flow;
+  const { reference, amount, workflowId } = flow;
   const cleared = await clearOutgoing(flow, {
     operation: 'credit',
     commandId: reference,
     key: idempotencyKey(workflowId, 'credit', 1),
     amount,
     askedBy: who,
-    // The same after a reset: what was counted is counted once.
-    at: startedAt,
+    // Not when the flow began: what has waited for its payment takes room on the day on which it is sent.
+    at: Date.now(),
     isCancelled: () => flow.isCancelled(),
   });
   // The window counts from here, as after a review: nothing was sent before.

@@ -35,6 +35,27 @@ test('a refund takes no room that another one takes at the same time', async () 
   expect(stands.toSorted()).toEqual(['approval', 'command', 'command']);
   expect(await time.holdfast.explain(counterOf(at))).toContain('2 credits and refunds, 120.00 USD');
 });
+
+test('credits that have waited for their payments over midnight take room on the day on which they are sent', async () => {
+  const at = await newDay();
+  const { actions } = await charged();
+  await time.passUntil(at + 22 * HOUR);
+  const away = await time.sandbox.addFault(answers(503, 'POST', '/payments'));
+  const credits = [];
+  for (let made = 0; made < 2; made += 1)
+    credits.push(await beginFlow(time, 'credit', await inputOf(time, 'credit', { amount: 6_000 })));
+  await time.passUntil(at + DAY);
+  await time.sandbox.removeFault(away.id);
+  for (const credit of credits) expect(await credit.outcome()).toMatchObject({ status: 'succeeded' });
+  const [{ workflowId } = { workflowId: '' }] = credits;
+  await resetToFirstTask(time.client, workflowId);
+  await pass(HOUR);
+  expect(await time.holdfast.explain(counterOf(at + DAY))).toContain('2 credits and refunds, 120.00 USD');
+  await actions.command('refund', { commandId: 'r', amount: 6_000, who: 'Ada' });
+  await pass(MINUTE);
+  expect(await actions.status()).toMatchObject({ waitingFor: 'approval' });
+});
+
 test('a fourth refund of a day to the same card waits, whichever payments they are of', async () => {
   const at = await newDay();
   const { actions } = await charged('EUR');
