@@ -211,6 +211,16 @@ test('what nobody was to be told for an hour is listed, and sent again by `notif
   expect(await resend()).toMatchObject({ code: 0, printed: expect.stringContaining('2 sent again') });
 });
 
+test('what a newer build tells is sent, though this one knows neither its type nor its fields', async () => {
+  const workflowId = 'payment-of-a-newer-build';
+  const [known] = notificationsOf(1);
+  const newer = { ...known, type: 'payment.somethingNew', severity: 'high' } as unknown as Notification;
+  const call = { workflowId, businessUnit: 'default', notifications: [newer], traceId: 'a' };
+  await handOver(time.client, call);
+  await pass(MINUTE);
+  expect(takenOf(all, workflowId)).toEqual(['payment.somethingNew']);
+});
+
 test('what one endpoint has refused for good is sent to it again while another is still being tried', async () => {
   await time.close();
   await begin({ telling: tellingOf([{ url: `${MERCHANT}/gone` }, { url: `${MERCHANT}/down` }]) });
