@@ -63,15 +63,23 @@ function isVoidedPending({ type, outcome }: FlowState): boolean {
   return outcome?.status === 'voided' && type !== WORKFLOW_TYPES.authorizeAndCapture;
 }
 
-function about({ type, reference, amount, currency, paymentId, transactionId }: FlowState): Record<string, unknown> {
+function about(flow: FlowState): Record<string, unknown> {
+  const { type, reference, currency, paymentId, transactionId } = flow;
+  const amount = amountOf(flow);
   return {
     flow: type,
     reference,
-    amount,
+    ...(amount !== undefined && { amount }),
     currency,
     ...(paymentId !== undefined && { paymentId }),
     ...(transactionId !== undefined && { transactionId }),
   };
+}
+
+/** A flow of commands has no amount of its own, and that of a command only while it is under way. */
+function amountOf({ type, amount, status, stepAmount }: FlowState): number | undefined {
+  if (type !== WORKFLOW_TYPES.paymentActions) return amount;
+  return status === 'idle' || stepAmount === 0 ? undefined : stepAmount;
 }
 
 /**
