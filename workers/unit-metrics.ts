@@ -6,7 +6,12 @@ import {
   type UnitObserver,
 } from '../activities/bulkhead.js';
 import { WORKER_COUNTERS, WORKER_GAUGES } from '../src/contract/metrics.js';
-import { NOTIFICATIONS_WORKFLOW, PAYMENTS_TASK_QUEUE, WORKFLOW_TYPES } from '../src/contract/names.js';
+import {
+  BILLING_TASK_QUEUE,
+  NOTIFICATIONS_WORKFLOW,
+  PAYMENTS_TASK_QUEUE,
+  WORKFLOW_TYPES,
+} from '../src/contract/names.js';
 import type { Logger } from '../src/security/logging.js';
 
 interface Reported {
@@ -22,12 +27,28 @@ const SAID: Readonly<Record<CircuitState, string>> = {
   unseen: 'Nothing was called for this business unit for a minute: its next first calls show how the service is',
 };
 
-/** Counters of workflows by the queue of their worker: each is worth an alert. */
+const givenUpBy = (...workflowTypes: string[]) =>
+  workflowTypes.map((workflowType) => ({ name: WORKER_COUNTERS.notificationsGivenUp, workflowType }));
+
+/**
+ * Counters of workflows by the queue of their worker: each is worth an alert. What a flow tells may be lost before the
+ * flow that sends it has it, and nothing else shows that.
+ */
 const OF_FLOWS: Readonly<Record<string, readonly { name: string; workflowType: string }[]>> = {
   [PAYMENTS_TASK_QUEUE]: [
     { name: WORKER_COUNTERS.captureDeadlineNear, workflowType: WORKFLOW_TYPES.authorizeAndCapture },
-    { name: WORKER_COUNTERS.notificationsGivenUp, workflowType: NOTIFICATIONS_WORKFLOW },
+    ...givenUpBy(
+      NOTIFICATIONS_WORKFLOW,
+      WORKFLOW_TYPES.charge,
+      WORKFLOW_TYPES.authorizeAndCapture,
+      WORKFLOW_TYPES.credit,
+      WORKFLOW_TYPES.paymentActions,
+      WORKFLOW_TYPES.analyseRisk,
+      WORKFLOW_TYPES.resolvePending,
+      WORKFLOW_TYPES.storeCard,
+    ),
   ],
+  [BILLING_TASK_QUEUE]: givenUpBy(WORKFLOW_TYPES.subscription, WORKFLOW_TYPES.charge),
 };
 
 /**

@@ -25,6 +25,18 @@ test('a worker exports the metrics of docs/metrics.md with their labels, and all
     const byName = (a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name);
     expect(served.toSorted(byName)).toEqual(told.toSorted(byName));
 
+    // What is lost before the flow that sends it has it counts at the flow that told it.
+    const givenUp = [...text.matchAll(/^holdfast_notifications_given_up_total\{(.*)\} 0$/gm)].map(([, labels = '']) =>
+      ['taskQueue', 'workflowType'].map((name) => new RegExp(`${name}="(\\w[\\w-]*)"`).exec(labels)?.[1]).join(' '),
+    );
+    const ofPayments = ['analyseRisk', 'authorizeAndCapture', 'charge', 'credit', 'notifications', 'paymentActions'];
+    expect(givenUp.toSorted()).toEqual(
+      [
+        ...['charge', 'subscription'].map((type) => `holdfast-billing ${type}`),
+        ...[...ofPayments, 'resolvePending', 'storeCard'].map((type) => `holdfast ${type}`),
+      ].toSorted(),
+    );
+
     const ofSdk = [...text.matchAll(/^# TYPE (temporal_\w+) (\w+)$/gm)].map(([, name = '', kind = '']) => ({
       name,
       kind,
