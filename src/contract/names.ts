@@ -113,6 +113,7 @@ export const PATCHES = {
   keepsUntilDue: 'holdfast-keeps-until-due',
   /** After a reset a subscription asks whether its last payments are disputed before it makes another one. */
   looksForDisputes: 'holdfast-looks-for-disputes',
+  tellsAgain: 'holdfast-tells-again',
 } as const;
 
 /**

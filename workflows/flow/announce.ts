@@ -3,7 +3,7 @@ import type { FinalOutcome } from '../../src/contract/messages.js';
 import { FAILURE_TYPES, subscriptionOfAttempt, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { NotificationType } from '../../src/contract/notifications.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
-import { tell } from '../kit/outbox.js';
+import { tell, tellNeed } from '../kit/outbox.js';
 import { isAttemptToBill } from '../kit/start-guard.js';
 import type { FlowState, MoneyCommand } from './state.js';
 
@@ -32,7 +32,7 @@ export function announce(flow: FlowState): void {
   const isOfBill = isAttemptToBill();
   const subscription = isOfBill ? { subscription: subscriptionOfAttempt(flow.reference) } : {};
   if (needsOperator !== undefined)
-    tell(flow, 'payment.needsAttention', needsOperator, { ...about(flow), ...subscription, why: needsOperator });
+    tellNeed(flow, needsOperator, { ...about(flow), ...subscription, why: needsOperator });
   if (isOfBill) return;
   // It is only answered: the reference of one that has failed can still be charged, so nobody may be told that it was not.
   if (flow.type === WORKFLOW_TYPES.analyseRisk) return;

@@ -5,13 +5,16 @@ import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { RiskVerdict } from '../../src/contract/outcome.js';
 import type { FinalOutcome } from '../../src/contract/messages.js';
 import { showMoney } from '../../src/domain/money.js';
+import { noteNeed } from '../kit/outbox.js';
 import { change, type Change, publish } from '../kit/visibility.js';
 import { announce } from './announce.js';
 import type { FlowState } from './state.js';
 
 /** Changes what a person sees of the flow, says it anew and tells the merchant. Only `publish` updates the search attributes. */
 export function enter(flow: FlowState, changed: Change): void {
+  const wasNeeded = flow.needsOperator !== undefined;
   change(flow, changed);
+  noteNeed(flow, wasNeeded);
   setCurrentDetails(explain(flow));
   announce(flow);
 }

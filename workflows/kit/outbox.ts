@@ -1,7 +1,9 @@
-import { metricMeter } from '@temporalio/workflow';
+import { metricMeter, patched } from '@temporalio/workflow';
 import { hashOf } from '../../src/contract/idempotency.js';
 import { WORKER_COUNTERS } from '../../src/contract/metrics.js';
+import { PATCHES } from '../../src/contract/names.js';
 import type { Notification, NotificationType } from '../../src/contract/notifications.js';
+import type { Seen } from './visibility.js';
 
 /** What a flow has to tell its merchant: plain data, carried from run to run. */
 export interface Outbox {
@@ -15,6 +17,10 @@ export interface Outbox {
   told: string[];
   /** Not handed over yet. */
   waiting: Notification[];
+  /** Epoch ms: when a person was needed last, before that was mended. */
+  calmSince?: number;
+  /** A person is needed for the second time, or a later one: which, and what was told of it. */
+  again?: { number: number; told: string[] };
 }
 
 /** A flow that can tell its merchant. */
@@ -47,11 +53,50 @@ const MOST_WAITING = 100;
  * @param about what makes it one of its type, and is the same after a reset: a period, a command, a transaction
  */
 export function tell(flow: Telling, type: NotificationType, about: string, data: Record<string, unknown>): void {
-  const { outbox, workflowId } = flow;
-  if (!outbox.wanted) return;
-  const id = `ntf_${hashOf(JSON.stringify([workflowId, type, about])).slice(0, 32)}`;
-  if (outbox.told.includes(id)) return;
+  const { outbox } = flow;
+  if (!outbox.wanted || isTold(flow, type, about)) return;
+  const id = idOf(flow, type, about);
   outbox.told = [...outbox.told, id].slice(-KEPT_IDS);
+  put(flow, id, type, data);
+}
+
+/**
+ * A person who is needed again within it is needed for the same: a service that rejects one of two reads would have that
+ * told at every look.
+ */
+const CALM_MS = 30 * 60_000;
+
+/** Notes that a person is needed, or no more. The same is news once that was mended in between. */
+export function noteNeed({ outbox, needsOperator }: Telling & Pick<Seen, 'needsOperator'>, wasNeeded: boolean): void {
+  const { wanted, calmSince = Infinity, again } = outbox;
+  if (!wanted || wasNeeded === (needsOperator !== undefined)) return;
+  if (wasNeeded) outbox.calmSince = Date.now();
+  else if (Date.now() - calmSince >= CALM_MS) outbox.again = { number: (again?.number ?? 1) + 1, told: [] };
+}
+
+/** Tells the merchant why a person is needed, once each time that one is. */
+export function tellNeed(flow: Telling, why: string, data: Record<string, unknown>): void {
+  const { again } = flow.outbox;
+  const isKnown = isTold(flow, 'payment.needsAttention', why);
+  tell(flow, 'payment.needsAttention', why, data);
+  if (again === undefined || again.told.includes(why)) return;
+  // Histories of older code have told it the first time only. A marker must not come beside a local activity.
+  if (isKnown && (flow.inLocalTry || !patched(PATCHES.tellsAgain))) return;
+  again.told = [...again.told, why].slice(-KEPT_IDS);
+  const id = idOf(flow, 'payment.needsAttention', `${again.number}: ${why}`);
+  if (isKnown) put(flow, id, 'payment.needsAttention', data);
+}
+
+function isTold(flow: Telling, type: NotificationType, about: string): boolean {
+  return flow.outbox.told.includes(idOf(flow, type, about));
+}
+
+function idOf({ workflowId }: Telling, type: NotificationType, about: string): string {
+  return `ntf_${hashOf(JSON.stringify([workflowId, type, about])).slice(0, 32)}`;
+}
+
+function put(flow: Telling, id: string, type: NotificationType, data: Record<string, unknown>): void {
+  const { outbox } = flow;
   outbox.sequence += 1;
   outbox.waiting.push({ id, type, at: new Date(Date.now()).toISOString(), sequence: outbox.sequence, data });
   if (outbox.waiting.length > MOST_WAITING) giveUp(flow, outbox.waiting.splice(0, 1).length);

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { tellingOf } from '../../support/telling.js';
-import { beginActions } from '../../support/virtual-flows.js';
+import { beginActions, beginHold } from '../../support/virtual-flows.js';
 import { type SimulatedTime, startSimulatedTime } from '../simulated-time.js';
-import { beginFlow, DAY, inputOf, MINUTE } from './context.js';
+import { answers, beginFlow, DAY, HOUR, inputOf, MINUTE, SECOND } from './context.js';
 import { listenToAll, MERCHANT, type Told } from './told.js';
 
 let time: SimulatedTime;
@@ -18,6 +18,51 @@ afterEach(async () => {
 
 const pass = async (ms: number): Promise<void> => time.passUntil((await time.now()) + ms);
 const needs = () => all.map(({ notification }) => notification).filter(({ type }) => type === 'payment.needsAttention');
+
+test('a person who is needed again after a mend is called again, and each time once', async () => {
+  const rejects = (path: string) => ({ ...answers(401, 'POST', path), times: 2 });
+  const flow = await beginHold(
+    time,
+    { captureDeadline: '2 days', onDeadline: 'capture' },
+    { faults: [rejects('*/authorizations')] },
+  );
+  await pass(HOUR);
+  expect(await flow.status()).toMatchObject({ status: 'authorized', needsOperator: false });
+  expect(needs()).toHaveLength(1);
+  await time.sandbox.addFault(rejects('*/captures'));
+  await pass(2 * DAY);
+  expect(await flow.outcome()).toMatchObject({ status: 'captured' });
+  await pass(MINUTE);
+  const [first, second, ...more] = needs();
+  expect(more).toEqual([]);
+  expect(second?.data).toMatchObject({ why: first?.data['why'] });
+  expect(second?.id).not.toBe(first?.id);
+  expect(second?.sequence).toBeGreaterThan(first?.sequence ?? Infinity);
+});
+
+test('a person who is needed again within half an hour is needed for the same, and called once', async () => {
+  await time.sandbox.addFault({ action: 'result', status: 'Pending', method: 'POST', path: '*/charges' });
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  const lookAgain = async () => {
+    await time.holdfast.retryNow({ workflowId: flow.workflowId });
+    await pass(5 * SECOND);
+    return (await flow.status()).needsOperator;
+  };
+  await pass(MINUTE);
+  for (const [calmFor, called] of [
+    [MINUTE, 1],
+    [20 * MINUTE, 1],
+    [40 * MINUTE, 1],
+    [MINUTE, 2],
+  ] as const) {
+    const rejected = await time.sandbox.addFault(answers(401, 'GET', '*/charges/*'));
+    expect(await lookAgain()).toBe(true);
+    await time.sandbox.removeFault(rejected.id);
+    expect(await lookAgain()).toBe(false);
+    expect(needs()).toHaveLength(called);
+    await pass(calmFor);
+  }
+});
 
 test('that another person has to approve a refund is told with its amount, and what is asked of none under way without', async () => {
   const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { amount: 12_000 }));
