@@ -121,3 +121,17 @@ describe('whether the packages are installed', () => {
     expect(await ask(wanted, installed)).toBe(answer);
   });
 });
+
+test('with NODE_ENV=production the packages that the build needs are installed too', async () => {
+  const folder = temporaryFolder();
+  const tool = { tool: { version: '1.0.0', integrity: 'sha512-1', dev: true } };
+  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages: { '': {}, ...tool } }));
+  // As npm does by itself, it leaves out what is for developers.
+  const installs = `mkdir -p node_modules && cp package-lock.json node_modules/.package-lock.json`;
+  executable(join(folder, 'bin', 'npm'), `#!/bin/sh\ncase " $* " in *" --include=dev "*) ${installs} ;; esac\n`);
+  const code = `import { ensurePackages } from ${moduleUrl('setup/packages.mjs')};
+    await ensurePackages('${folder}');`;
+  const PATH = `${join(folder, 'bin')}:${process.env['PATH'] ?? ''}`;
+  const { code: exitCode, output } = await run(code, { ...process.env, PATH, NODE_ENV: 'production' });
+  expect([exitCode, output]).toEqual([0, expect.stringContaining('Installing packages')]);
+});

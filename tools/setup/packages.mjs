@@ -40,18 +40,19 @@ function isOptional(entry) {
  * adds the one for this platform in the exact version that its owner requires. Everything that the lock file names is
  * installed in that version and checked against its hash.
  */
-export async function ensurePackages() {
-  if (packagesAreInstalled()) return;
+export async function ensurePackages(root = rootDir) {
+  if (packagesAreInstalled(root)) return;
   await withProgress('Installing packages (npm install)', async () => {
     const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-    const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
-    const result = await runCommand(npm, args, { cwd: rootDir, show: true });
+    // With NODE_ENV=production npm leaves out what the build needs.
+    const args = ['install', '--include=dev', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
+    const result = await runCommand(npm, args, { cwd: root, show: true });
     if (!result.ok) {
       throw new SetUpError(
-        `npm install failed:\n${lastLines(result.output, 8)}\nRun it by itself to see more: npm install --no-save`,
+        `npm install failed:\n${lastLines(result.output, 8)}\nRun it by itself to see more: npm install --include=dev --no-save`,
       );
     }
-    if (!packagesAreInstalled()) {
+    if (!packagesAreInstalled(root)) {
       throw new SetUpError(
         'npm install ended well, yet node_modules is not what package-lock.json says: do they agree with package.json?',
       );
