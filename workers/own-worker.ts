@@ -1,7 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { DataConverter } from '@temporalio/common';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import { ASK_FLOW_ACTIVITY, BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
+import {
+  ASK_FLOW_ACTIVITY,
+  BILLING_TASK_QUEUE,
+  DELIVERIES_TASK_QUEUE,
+  NOTIFICATIONS_TASK_QUEUE,
+  PAYMENTS_TASK_QUEUE,
+} from '../src/contract/names.js';
 import { ownConverterPaths } from '../src/security/data-converter.js';
 import { LEFT_TO_ANOTHER } from '../src/security/own-payload-converter.js';
 import type { EngineConnections } from './connect.js';
@@ -20,6 +26,8 @@ export interface OwnWorker extends Pick<WorkerOptions, 'workflowsPath' | 'workfl
   >;
 }
 
+const OF_HOLDFAST = [PAYMENTS_TASK_QUEUE, BILLING_TASK_QUEUE, NOTIFICATIONS_TASK_QUEUE, DELIVERIES_TASK_QUEUE];
+
 type NotAmongOptions = Exclude<keyof WorkerOptions, keyof NonNullable<OwnWorker['options']>>;
 const NOT_AMONG_OPTIONS: Readonly<Record<NotAmongOptions, string>> = {
   connection: 'Holdfast sets it',
@@ -34,7 +42,7 @@ const NOT_AMONG_OPTIONS: Readonly<Record<NotAmongOptions, string>> = {
 /** @throws RangeError with every fault */
 export async function checkOwnWorker({ taskQueue, workflowBundle, activities, options }: OwnWorker): Promise<void> {
   const faults: string[] = [];
-  if ([PAYMENTS_TASK_QUEUE, BILLING_TASK_QUEUE].includes(taskQueue))
+  if (OF_HOLDFAST.includes(taskQueue))
     faults.push(`own.taskQueue is "${taskQueue}", which Holdfast's own workers serve: name another queue`);
   if (activities !== undefined && ASK_FLOW_ACTIVITY in activities)
     faults.push(`own.activities has "${ASK_FLOW_ACTIVITY}", by which executeFlow joins a flow: name yours otherwise`);

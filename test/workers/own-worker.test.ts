@@ -27,6 +27,13 @@ describe('the worker of a merchant', () => {
     expect((refusal as RangeError).message.split('; ')).toHaveLength(faults.length);
   });
 
+  test.each(['holdfast', 'holdfast-billing', 'holdfast-notifications', 'holdfast-deliveries'])(
+    'may not serve the queue %s, whose tasks it would take from the workers of Holdfast',
+    async (taskQueue) => {
+      await expect(checkOwnWorker({ ...own, taskQueue })).rejects.toThrow(`own.taskQueue is "${taskQueue}"`);
+    },
+  );
+
   test('may have any other option, and a bundle that was made with the converters', async () => {
     const workerDeploymentOptions = {
       useWorkerVersioning: true,
