@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { statSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
@@ -53,6 +53,18 @@ describe('run.json', () => {
     await ended;
     expect(said).toEqual([`Ending worker (process ${pid}), left over from an earlier start.`]);
     expect(readRunFile(folder)?.stack.pid).toBe(process.pid);
+  });
+
+  test('of a stack that died is taken over by one of two starts, however long both wait for what it left running', async () => {
+    const folder = temporaryFolder();
+    const orphan = spawn(process.execPath, ['-e', "console.log('up'); setInterval(() => {}, 1000)"]);
+    await once(orphan.stdout, 'data');
+    const pid = orphan.pid ?? 0;
+    plant(folder, { processes: [{ name: 'server', pid, identity: processIdentity(pid) ?? '' }] });
+    const claims = await Promise.allSettled([claimRunFile(folder, ignore), claimRunFile(folder, ignore)]);
+    expect(claims.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    expect(claims.find(({ status }) => status === 'rejected')).toMatchObject({ reason: expect.any(StackRunningError) });
+    expect(readdirSync(folder)).toEqual(['run.json']);
   });
 
   test('never ends a process that only got the same id later', async () => {

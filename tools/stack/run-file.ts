@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -40,14 +40,9 @@ export async function claimRunFile(stateDir: string, say: (line: string) => void
   const path = join(stateDir, 'run.json');
   const stack = { name: 'stack', pid: process.pid, identity: processIdentity(process.pid) ?? '' };
   const mine: RunFile = { state: 'starting', startedAt: new Date().toISOString(), stack, processes: [] };
-  for (;;) {
-    try {
-      writeFileSync(path, serialise(mine), { flag: 'wx', mode: 0o600 });
-      return mine;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    const other = readRunFile(stateDir);
+  while (!tryLink(path, serialise(mine))) {
+    const text = textOf(path);
+    const other = parsed(text);
     if (other !== undefined && lives(other.stack)) {
       throw new StackRunningError(
         `Holdfast already runs in this folder (process ${other.stack.pid}, since ${other.startedAt}` +
@@ -56,14 +51,57 @@ export async function claimRunFile(stateDir: string, say: (line: string) => void
       );
     }
     for (const orphan of other?.processes.filter(lives) ?? []) await endOrphan(orphan, say);
-    rmSync(path, { force: true });
+    discardStale(path, text);
+  }
+  return mine;
+}
+
+/** A hard link appears together with its content, so no other start reads half of it. */
+function tryLink(path: string, content: string): boolean {
+  const own = `${path}.${process.pid}`;
+  writeFileSync(own, content, { mode: 0o600 });
+  try {
+    linkSync(own, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+/** @param text the content that was read of it */
+function discardStale(path: string, text: string | undefined): void {
+  const aside = `${path}.stale.${process.pid}`;
+  try {
+    renameSync(path, aside);
+    // Another start may have replaced it since it was read. Restore the file of that one then.
+    if (textOf(aside) !== text) linkSync(aside, path);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!['ENOENT', 'EEXIST'].includes(code)) throw error;
+  } finally {
+    rmSync(aside, { force: true });
   }
 }
 
 /** The run file of this folder, or undefined if there is none or it can't be read. */
 export function readRunFile(stateDir: string): RunFile | undefined {
+  return parsed(textOf(join(stateDir, 'run.json')));
+}
+
+function textOf(path: string): string | undefined {
   try {
-    return JSON.parse(readFileSync(join(stateDir, 'run.json'), 'utf8')) as RunFile;
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function parsed(text: string | undefined): RunFile | undefined {
+  try {
+    return JSON.parse(text ?? '') as RunFile;
   } catch {
     return undefined;
   }
