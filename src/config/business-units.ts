@@ -109,7 +109,7 @@ export const unitSchema = z.strictObject({
   /** Counts for payments that are created under this unit. */
   outgoing: outgoingSchema.exactOptional().register(unitFields, {
     description:
-      'what it sends to cards before another person has to approve it: `{"perCall":{"EUR":50000},"perDay":{"EUR":200000},"refundsPerCard":3,"approveWithin":"3 days"}`, in minor units and days in UTC ([flows.md](flows.md#limits-of-what-is-sent-to-cards))',
+      'what it sends to cards before another person has to approve it: `{"perCall":{"EUR":50000},"perDay":{"EUR":200000},"refundsPerCard":3,"approveWithin":"3 days"}`, in minor units and days in UTC ([flows.md](flows.md#limits-of-what-is-sent-to-cards)). With `risk` those of the `riskUnit` count, which needs some',
     default: 'no limit',
   }),
   /** Most calls of its service per second, over all workers. */
@@ -214,7 +214,20 @@ export function parseBusinessUnits(parsed: unknown, apiVersion: ApiVersion): Par
     if (unit.success) units.set(name, { apiVersion, ...unit.data, name });
     else faults.push(...faultsOf(unit.error).map((fault) => `${name}: ${fault}`));
   }
-  return { units, readable, faults: [...faults, ...sharedAppIds(readable)] };
+  return { units, readable, faults: [...faults, ...lostLimits(byName.data), ...sharedAppIds(readable)] };
+}
+
+/** A payment with `risk` has the limits of the unit that it is created under: without any its refunds would have none. */
+function lostLimits(byName: Readonly<Record<string, unknown>>): string[] {
+  const limited = z.looseObject({ outgoing: z.looseObject({}), riskUnit: z.string().optional() });
+  return Object.entries(byName).flatMap(([name, value]) => {
+    const unit = limited.safeParse(value);
+    const { riskUnit = name } = unit.data ?? {};
+    if (!unit.success || !Object.hasOwn(byName, riskUnit) || limited.safeParse(byName[riskUnit]).success) return [];
+    return [
+      `${name}: outgoing does not count for payments with risk, which are created under "${riskUnit}"; give that unit limits too`,
+    ];
+  });
 }
 
 /** Events contain only the app id: with a shared one, neither the signing key nor the flow could be determined. */

@@ -37,3 +37,16 @@ test('every fault of its limits is listed at once', () => {
   ]);
   expect(faults({})).toEqual([': names no limit: give perCall, perDay or refundsPerCard, or leave it out']);
 });
+
+test('a unit with limits names no risk unit without any: payments with risk would have none', () => {
+  const outgoing = { perCall: { EUR: 50_000 } };
+  const faultsWith = (riskUnit: string, ofRisk: object) => {
+    const risky = { appId: 'app-2', privateKey: 'private-2', ...ofRisk };
+    return faultsOf(() => loadConfig(env(units({ default: { ...UNITS.default, outgoing, riskUnit }, risky }))));
+  };
+  expect(faultsWith('risky', {})).toEqual([
+    'HOLDFAST_BUSINESS_UNITS: default: outgoing does not count for payments with risk, which are created under "risky"; give that unit limits too',
+  ]);
+  expect(faultsWith('risky', { outgoing: { refundsPerCard: 3 } })).toEqual([]);
+  expect(faultsWith('default', {})).toEqual([]);
+});
