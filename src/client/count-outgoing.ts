@@ -5,8 +5,9 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { cutAttribute } from '../contract/cut-attribute.js';
 import type { OutgoingDay } from '../contract/engine-port.js';
-import { cutAttribute, FAILURE_TYPES, UPDATE_NAMES } from '../contract/names.js';
+import { FAILURE_TYPES, UPDATE_NAMES } from '../contract/names.js';
 import { type CountedOutgoing, type CountOutgoing, OUTGOING_FLOW } from '../contract/outgoing.js';
 import { isSealed, NOT_FOR_THIS_FLOW } from '../contract/payload-marks.js';
 import { keyword } from './start-options.js';

@@ -1,9 +1,10 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
+import { cutAttribute } from '../contract/cut-attribute.js';
 import type { DisputedPayment, EventSink } from '../contract/engine-port.js';
 import { uuidSchema } from '../contract/fields.js';
 import { FLOWS } from '../contract/flows.js';
-import { SIGNAL_NAMES, MEMO_KEYS, cutAttribute, paymentActionsWorkflowId } from '../contract/names.js';
+import { SIGNAL_NAMES, MEMO_KEYS, paymentActionsWorkflowId } from '../contract/names.js';
 import { needsPerson, type ParkedEventInput, type ParkReason } from '../contract/parked-event.js';
 import { createDataConverter, encodePayload } from '../security/data-converter.js';
 import { parseKeyRing } from '../security/key-ring.js';

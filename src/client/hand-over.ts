@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { cutAttribute, SIGNAL_NAMES } from '../contract/names.js';
+import { cutAttribute } from '../contract/cut-attribute.js';
+import { SIGNAL_NAMES } from '../contract/names.js';
 import { type HandOver, NOTIFICATIONS_FLOW } from '../contract/notifications.js';
 
 const businessUnit = defineSearchAttributeKey('BusinessUnit', SearchAttributeType.KEYWORD);

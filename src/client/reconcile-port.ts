@@ -6,8 +6,8 @@ import {
   WorkflowFailedError,
 } from '@temporalio/client';
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
+import { cutAttribute } from '../contract/cut-attribute.js';
 import {
-  cutAttribute,
   paymentActionsWorkflowId,
   PAYMENTS_TASK_QUEUE,
   referenceOfWorkflowId,

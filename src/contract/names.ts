@@ -113,6 +113,7 @@ export const PATCHES = {
   keepsUntilDue: 'holdfast-keeps-until-due',
   /** After a reset a subscription asks whether its last payments are disputed before it makes another one. */
   looksForDisputes: 'holdfast-looks-for-disputes',
+  /** A flow tells its merchant again that a person is needed for what had been mended meanwhile. */
   tellsAgain: 'holdfast-tells-again',
 } as const;
 
@@ -217,22 +218,6 @@ export const SEARCH_ATTRIBUTES = {
   Currency: 'KEYWORD',
 } as const;
 
-/** The server terminates a workflow over a too long value. This stays well below its limit. */
-export const MAX_SEARCH_ATTRIBUTE_BYTES = 200;
-
-/** Cuts a value to the limit, between characters. */
-export function cutAttribute(value: string): string {
-  let bytes = 0;
-  let end = 0;
-  for (const character of value) {
-    const point = character.codePointAt(0) ?? 0;
-    bytes += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-    if (bytes > MAX_SEARCH_ATTRIBUTE_BYTES) return value.slice(0, end);
-    end += character.length;
-  }
-  return value;
-}
-
 /**
  * The `type` of every `ApplicationFailure` that leaves an activity or a workflow. Callers must match these strings,
  * never a class: a failure that crossed the engine has lost its constructor.
@@ -275,6 +260,7 @@ export interface FailureDetails {
   category?: string;
   description?: string;
   moreInfo?: string;
+  /** The service says that there is no such customer, and does not find them by their reference either. */
   noCustomer?: true;
   /** false only if it is proven that the request never left this machine. */
   mayHaveLeft: boolean;

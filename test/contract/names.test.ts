@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
+import { MAX_SEARCH_ATTRIBUTE_BYTES } from '../../src/contract/cut-attribute.js';
 import {
   FAILURE_TYPES,
   attemptReference,
@@ -18,7 +19,6 @@ import {
   UPDATE_NAMES,
   WIRE_DETAILS,
   WORKFLOW_TYPES,
-  MAX_SEARCH_ATTRIBUTE_BYTES,
   SEARCH_ATTRIBUTES,
 } from '../../src/contract/names.js';
 import { REFERENCE_PATTERN } from '../../src/contract/fields.js';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { cutAttribute, SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
+import { cutAttribute } from '../../src/contract/cut-attribute.js';
+import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
 
 const bytesOf = (text: string): number => Buffer.byteLength(text, 'utf8');
 

@@ -1,6 +1,6 @@
 import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { cutAttribute } from '../../src/contract/names.js';
+import { cutAttribute } from '../../src/contract/cut-attribute.js';
 import type { PaymentStatus, WaitingFor } from '../../src/contract/statuses.js';
 
 const keys = {
