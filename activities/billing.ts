@@ -1,5 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { DAY_MS } from '../src/contract/time-units.js';
 import type {
   BillingActivities,
   ClassifyAttemptCall,
@@ -97,8 +98,6 @@ function resetOf({ afterReset }: { afterReset?: true }): Pick<PlannedBilling, 'a
   const { workflowExecution } = activityInfo();
   return { afterReset, ...(workflowExecution !== undefined && { run: workflowExecution.runId }) };
 }
-
-const DAY_MS = 86_400_000;
 
 /** Returns the bill that is due now with its first state, the missed periods and the next period. */
 export function planBilling(call: PlanBillingCall): PlannedBilling {

@@ -1,6 +1,7 @@
 import { log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { Agent, fetch as fetchOver } from 'undici';
+import { messageOf } from '../src/contract/message-of.js';
 import {
   ADDRESS_GONE,
   NO_ENDPOINT,
@@ -149,7 +150,7 @@ async function posted(post: Post, url: string, request: Parameters<Post>[1]): Pr
   } catch (error) {
     // The error of `fetch` says only that it failed; its cause says why.
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw ApplicationFailure.retryable(`it could not be reached: ${why}`, 'NotTaken');
   }
 }

@@ -1,4 +1,5 @@
 import { activityInfo } from '@temporalio/activity';
+import { messageOf } from '../src/contract/message-of.js';
 import type { CreatePaymentCall } from '../src/contract/activity-calls.js';
 import { idempotencyKey } from '../src/contract/idempotency.js';
 import { FAILURE_TYPES, WORKFLOW_TYPES } from '../src/contract/names.js';
@@ -86,7 +87,7 @@ async function notePayment({ book, workflowId, claim }: Claimed, { paymentId }: 
 const NOT_SENT = { kind: 'refused', operation: REFERENCE_BOOK, mayHaveLeft: false } as const;
 
 function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { activityInfo, Context, heartbeat, type Info } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { messageOf } from '../src/contract/message-of.js';
 import type { KeyedCall } from '../src/contract/activity-calls.js';
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import { type PostOptions, type ProviderClient, ProviderError } from '../src/provider/index.js';
@@ -211,7 +212,7 @@ const SINCE: Readonly<Record<SentBefore, string>> = {
 
 /** No read can ever allow this POST: the flow continues with other reads and an operator. */
 function neverSent(why: SentBefore, error: unknown): ApplicationFailure {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   const details: FailureDetails = { mayHaveLeft: true, windowClosed: true };
   return ApplicationFailure.nonRetryable(
     `Not sent: ${SINCE[why]} the service offers no read of what was done before: ${reason}`,
@@ -231,7 +232,7 @@ function notBeforeARead(why: SentBefore, error: unknown): ApplicationFailure {
   // Our own finding forbids the POST. A conflict with which the service refused the read says nothing.
   if (error instanceof ApplicationFailure && error.type === FAILURE_TYPES.stateConflict && isOurOwn(error))
     return error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   const details: FailureDetails = { mayHaveLeft: true };
   return ApplicationFailure.retryable(
     `Not sent: ${SINCE[why]} what was done before could not be read: ${reason}`,

@@ -1,4 +1,5 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { messageOf } from '../src/contract/message-of.js';
 import { FAILURE_TYPES, type FailureDetails, type FailureType } from '../src/contract/names.js';
 import { ProviderError } from '../src/provider/index.js';
 
@@ -74,7 +75,7 @@ export const READ_KNOWLEDGE: AttemptKnowledge = { earlierMayHaveLeft: false };
 export function toApplicationFailure(error: unknown, known: AttemptKnowledge): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
   if (!(error instanceof ProviderError)) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return failure(UNEXPECTED, `The call failed in a way nobody foresaw: ${message}`, { mayHaveLeft: true });
   }
   const classification = classify(error);

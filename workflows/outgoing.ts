@@ -5,11 +5,11 @@ import {
   condition,
   continueAsNew,
 } from '@temporalio/workflow';
+import { HOUR_MS } from '../src/contract/time-units.js';
 import { FAILURE_TYPES } from '../src/contract/names.js';
 import { OUTGOING_FLOW, type OutgoingOfDay } from '../src/contract/outgoing.js';
 import { isSealed, NOT_FOR_THIS_FLOW } from '../src/contract/payload-marks.js';
 import type { DaySums } from '../src/domain/outgoing.js';
-import { HOUR } from '../src/domain/schedules.js';
 import { earlierRun } from './kit/earlier-run.js';
 import { opened, openRun } from './kit/run.js';
 import { invalidInput } from './kit/start-guard.js';
@@ -38,7 +38,7 @@ export async function outgoing(raw: unknown, carried?: unknown): Promise<Outgoin
   return await CancellationScope.nonCancellable(async () => {
     if (isFirst) await refuseSecondRun(counting);
     counting.begun = true;
-    const ms = Date.parse(input.day) + 48 * HOUR - Date.now();
+    const ms = Date.parse(input.day) + 48 * HOUR_MS - Date.now();
     const isOver = !(await condition(() => counting.counted >= MOST_A_RUN, Math.max(1, ms), {
       summary: 'Until the day is over',
     }));

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../src/contract/time-units.js';
 import { shownDispute } from '../src/contract/disputes.js';
 import { FLOWS } from '../src/contract/flows.js';
 import { FAILURE_TYPES } from '../src/contract/names.js';
@@ -6,7 +7,6 @@ import {
   type ParsedPaymentActionsInput,
   type PaymentActionsResult,
 } from '../src/contract/payment-actions.js';
-import { HOUR } from '../src/domain/schedules.js';
 import {
   enter,
   type FlowState,
@@ -30,7 +30,7 @@ import { followDispute } from './steps/follow-dispute.js';
 import { act } from './steps/payment-action.js';
 import { dropUnsigned, keepsSigned, lookAgain, lookNow, nextLookAt, placeEvents } from './steps/events.js';
 
-const CLOSES_AFTER_MS = 30 * 24 * HOUR;
+const CLOSES_AFTER_MS = 30 * 24 * HOUR_MS;
 
 /**
  * What is done to a payment after the flow that made it has ended: refunds, a void, a late capture, one at a time.

@@ -1,4 +1,5 @@
 import { makeContinueAsNewFunc, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { HOUR_MS } from '../src/contract/time-units.js';
 import { durationMs } from '../src/contract/fields.js';
 import {
   addCounts,
@@ -21,11 +22,10 @@ import {
   registerReconcileHandlers,
 } from './reconciliation/handlers.js';
 
-const HOUR = 3_600_000;
 /** What ended later may not be listed yet, at the service or here. */
-const LAG_MS = 2 * HOUR;
+const LAG_MS = 2 * HOUR_MS;
 /** Flows that ended in such a time are one call. */
-const SLICE_MS = HOUR;
+const SLICE_MS = HOUR_MS;
 
 const BY_LISTS: readonly Swept[] = [{ which: 'stopped' }, { which: 'needsOperator' }, { which: 'contradicted' }];
 

@@ -1,10 +1,11 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { messageOf } from '../contract/message-of.js';
 import { HoldfastClient } from '../client/holdfast-client.js';
 import { keyword } from '../client/start-options.js';
 import { paymentActionsWorkflowId } from '../contract/names.js';
 import type { ApprovalRequest } from './approval-arguments.js';
 import type { Engine } from './engine.js';
-import { CommandError, messageOf } from './errors.js';
+import { CommandError } from './errors.js';
 import { findFlow } from './find-flow.js';
 import { asJson, asLines, printable } from './table.js';
 import { isOpen } from '../client/is-open.js';

@@ -1,7 +1,7 @@
+import { messageOf } from '../contract/message-of.js';
 import { HoldfastError } from '../client/errors.js';
 import { HoldfastClient } from '../client/holdfast-client.js';
 import type { Engine } from './engine.js';
-import { messageOf } from './errors.js';
 import type { Line } from './line-file.js';
 import { isLeft, keyOf, type LineResult, type Report, type ReportEntry } from './line-report.js';
 import { asLines, printable } from './table.js';

@@ -1,11 +1,11 @@
 import type { Client } from '@temporalio/client';
+import { messageOf } from '../contract/message-of.js';
 import { HoldfastClient } from '../client/holdfast-client.js';
 import { BRAKE_KNOWN_WITHIN_MS, type BrakeRequest, type Brakes } from '../contract/brakes.js';
 import { brakedAt, brakeOf, sayBrake } from '../domain/brakes.js';
 import type { BrakesRequest } from './brake-arguments.js';
 import { countFlows } from './deployment.js';
 import type { Engine } from './engine.js';
-import { messageOf } from './errors.js';
 import { asJson, asLines, printable, table, time } from './table.js';
 import { quoted } from './visibility-query.js';
 

@@ -6,6 +6,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { messageOf } from '../contract/message-of.js';
 import { bulkQuery } from '../client/bulk-port.js';
 import { isOpen } from '../client/is-open.js';
 import { announcedKeys } from '../client/ready-check.js';
@@ -22,7 +23,7 @@ import { BILLING_TASK_QUEUE, QUERY_NAMES } from '../contract/names.js';
 import type { BulkRequest } from './bulk-arguments.js';
 import { readRun, resultsOf } from './bulk-results.js';
 import type { Engine } from './engine.js';
-import { CommandError, messageOf } from './errors.js';
+import { CommandError } from './errors.js';
 import { asJson, asLines, printable } from './table.js';
 
 interface Output {

@@ -1,3 +1,4 @@
+import { messageOf } from '../contract/message-of.js';
 import { ConfigError } from '../config/index.js';
 import { decide } from './approvals.js';
 import { parseRequest, type Request } from './arguments.js';
@@ -6,7 +7,7 @@ import { runBulk } from './bulk.js';
 import { drainBuild } from './deploy-drain.js';
 import { showDeployment } from './deploy-status.js';
 import { openEngine, type Engine, type EngineNeeds, type Surroundings } from './engine.js';
-import { CommandError, messageOf, UsageError } from './errors.js';
+import { CommandError, UsageError } from './errors.js';
 import { explainFlow } from './explain.js';
 import { exportRuns } from './export.js';
 import { replay, showEvents } from './event-commands.js';

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { messageOf } from '../contract/message-of.js';
 import { SIGNAL_NAMES, WORKFLOW_TYPES, type WorkflowType } from '../contract/names.js';
 import type { WorkerDeployment } from '../client/worker-deployment.js';
 import { STILL_OPEN } from './deploy-status.js';
@@ -14,7 +15,7 @@ import {
   sayUnversioned,
 } from './deployment.js';
 import type { Engine, Surroundings } from './engine.js';
-import { CommandError, messageOf } from './errors.js';
+import { CommandError } from './errors.js';
 import { flowRow, type FlowRow } from './flow-row.js';
 import { asJson, asLines, flowTable, printable } from './table.js';
 

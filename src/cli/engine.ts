@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
+import { messageOf } from '../contract/message-of.js';
 import { RECONNECT_SOON } from '../client/deadlines.js';
 import { engineSettings } from '../client/engine-connection.js';
 import { environmentNamed, otherEnvironment } from '../client/environment-mark.js';
@@ -9,7 +10,7 @@ import { ConfigError, SECRET_FILES } from '../config/index.js';
 import { createDataConverter } from '../security/data-converter.js';
 import { KeyRing, parseKeyRing } from '../security/key-ring.js';
 import { readSecretFile } from '../security/secret-file.js';
-import { CommandError, messageOf } from './errors.js';
+import { CommandError } from './errors.js';
 import { runningStack, type RunningStack } from './run-file.js';
 import { printable } from './table.js';
 

@@ -5,10 +5,11 @@ import {
   isGrpcServiceError,
   QueryNotRegisteredError,
 } from '@temporalio/client';
+import { messageOf } from '../contract/message-of.js';
 import { parkedEventWorkflowId } from '../contract/names.js';
 import { isInClear, isUndecodable, NOT_FOR_THIS_FLOW } from '../contract/payload-marks.js';
 import type { Engine } from './engine.js';
-import { CommandError, messageOf } from './errors.js';
+import { CommandError } from './errors.js';
 import { hashesOfEventId, hashesThatBegin, paymentOfEventId } from './events.js';
 import { candidateIds } from './flow-row.js';
 import { printable } from './table.js';

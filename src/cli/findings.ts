@@ -1,4 +1,5 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { messageOf } from '../contract/message-of.js';
 import { isUndecodable } from '../contract/payload-marks.js';
 import {
   ACKNOWLEDGE_UPDATE,
@@ -111,7 +112,7 @@ async function acknowledgeOne(client: Client, name: string, request: Acknowledge
     });
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    return { id: name, result: 'failed', message: cause instanceof Error ? cause.message : String(cause) };
+    return { id: name, result: 'failed', message: messageOf(cause) };
   }
 }
 

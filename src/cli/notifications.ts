@@ -1,10 +1,11 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { messageOf } from '../contract/message-of.js';
 import { handOver } from '../client/hand-over.js';
 import { NOTIFICATIONS_WORKFLOW, QUERY_NAMES } from '../contract/names.js';
 import type { KeptNotification, SentNotifications } from '../contract/notifications.js';
 import { isSealed, isUndecodable, NOT_FOR_THIS_FLOW, whyUndecodable } from '../contract/payload-marks.js';
 import type { Engine } from './engine.js';
-import { CommandError, messageOf } from './errors.js';
+import { CommandError } from './errors.js';
 import { askFlow } from './find-flow.js';
 import type { NotificationRequest } from './notification-arguments.js';
 import { asJson, asLines, printable, table, time } from './table.js';

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { messageOf } from '../contract/message-of.js';
 import { startParkedEvent } from '../client/event-sink.js';
 import { parkedInputOf } from '../client/parked-events.js';
 import { parkedEventWorkflowId, UPDATE_NAMES } from '../contract/names.js';
@@ -56,7 +57,7 @@ async function orWhy<T>(hash: string, work: () => Promise<T>): Promise<T | Extra
   try {
     return await work();
   } catch (error) {
-    return { hash, result: 'failed', why: error instanceof Error ? error.message : String(error) };
+    return { hash, result: 'failed', why: messageOf(error) };
   }
 }
 

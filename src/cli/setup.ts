@@ -1,3 +1,4 @@
+import { messageOf } from '../contract/message-of.js';
 import { type Environment, environmentNamed } from '../client/environment-mark.js';
 import { readNamespace } from '../client/namespace.js';
 import { makeReconcileSchedule, RECONCILES_AT } from '../client/reconcile-schedule.js';
@@ -111,7 +112,7 @@ async function setUpReferenceBook(env: NodeJS.ProcessEnv): Promise<{ isThere: bo
     await createReferenceBookTable(url);
     return { isThere: true, says: 'the table of the reference book is there' };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     return { isThere: false, says: `the reference book can't be used (HOLDFAST_REFERENCE_BOOK_URL): ${why}.` };
   }
 }

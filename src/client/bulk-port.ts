@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { messageOf } from '../contract/message-of.js';
 import type { BulkInput, BulkPort, BulkResult, BulkTarget } from '../contract/bulk.js';
 import { FAILURE_TYPES, SIGNAL_NAMES, subscriptionWorkflowId, WORKFLOW_TYPES } from '../contract/names.js';
 import { Deadlines } from './deadlines.js';
@@ -78,7 +79,7 @@ export function createBulkPort(client: Client): BulkPort {
         try {
           return (await give(client, commands, calls, input, target)) ? { subscription, result: 'done' } : undefined;
         } catch (error) {
-          const why = error instanceof Error ? error.message : String(error);
+          const why = messageOf(error);
           const isAnswer = error instanceof HoldfastError && !NO_ANSWER.has(error.type);
           if (isAnswer) return { subscription, result: 'refused', why } satisfies BulkResult;
           if (tries === TRIES) return { subscription, result: 'failed', why } satisfies BulkResult;

@@ -8,6 +8,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { messageOf } from '../contract/message-of.js';
 import { FAILURE_TYPES, type FailureType } from '../contract/names.js';
 
 /** `EngineUnavailable`: Temporal did not answer in time, so nothing is known. Only the client throws it. */
@@ -78,7 +79,7 @@ export function translate(error: unknown, reference: string, again = startAgain(
   ) {
     return unavailable(error, again);
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return unanswered(again, message, false);
 }
 

@@ -1,4 +1,5 @@
 import { type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
+import { messageOf } from '../contract/message-of.js';
 import { ENVIRONMENT_MARK, SEARCH_ATTRIBUTES } from '../contract/names.js';
 import { type Environment, type Mark, readMark, sayIfOther, type Service } from './environment-mark.js';
 import { codeOf, GRPC, unlessMissing } from './grpc-codes.js';
@@ -144,7 +145,7 @@ export function sayMissing(namespace: string, setUp = 'run holdfast setup'): str
 /** Why nothing can be read of a namespace, and what to do. @param why there is no connection, if that is known */
 export function sayUnreadable(error: unknown, namespace: string, why?: string): string {
   const code = codeOf(error);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   // An error of a worker's own connection has no details.
   const told = (isGrpcServiceError(error) && error.details) || message;
   if (code === GRPC.permissionDenied || code === GRPC.unauthenticated) {

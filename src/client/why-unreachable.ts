@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { connect as connectPlainly, type Socket } from 'node:net';
 import { connect as connectByTls } from 'node:tls';
 import type { ConnectionOptions } from '@temporalio/client';
+import { messageOf } from '../contract/message-of.js';
 import { type EngineAddress, engineSettings } from './engine-connection.js';
 
 const DEFAULT_PORT = 7233;
@@ -24,7 +25,7 @@ export async function whyEngineUnreachable(options: EngineAddress = {}): Promise
 }
 
 export function sayUnreadableSettings(error: unknown): string {
-  return `its settings, TEMPORAL_... and what they name, can't be read: ${error instanceof Error ? error.message : String(error)}`;
+  return `its settings, TEMPORAL_... and what they name, can't be read: ${messageOf(error)}`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS } from './time-units.js';
 import {
   durationMs,
   durationSchema,
@@ -191,7 +192,6 @@ export interface Conflict {
   message: string;
 }
 
-const DAY_MS = 86_400_000;
 const SIX_HOURS_MS = 6 * 3_600_000;
 /** Fewest days in one unit. */
 const FEWEST_DAYS: Readonly<Record<string, number>> = { day: 1, week: 7, month: 28, year: 365 };

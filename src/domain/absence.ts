@@ -1,10 +1,10 @@
+import { MINUTE_MS } from '../contract/time-units.js';
 import { pollDelay, slowDelay } from './schedules.js';
 
-const MINUTE = 60_000;
 /** The first read that counts is this long after the last attempt could have ended. */
-const ABSENCE_SETTLE_MS = 15 * MINUTE;
+const ABSENCE_SETTLE_MS = 15 * MINUTE_MS;
 /** The reads that count span at least this long. */
-const ABSENCE_SPAN_MS = 60 * MINUTE;
+const ABSENCE_SPAN_MS = 60 * MINUTE_MS;
 const ABSENCE_READS = 3;
 const HASTY_READS = 45;
 
@@ -43,14 +43,14 @@ export function nextReadDelay(evidence: AbsenceEvidence, readsSoFar: number, now
   const settled = evidence.lastAttemptEnd + ABSENCE_SETTLE_MS;
   const first = evidence.emptyReads[0];
   if (first === undefined) {
-    if (now < settled) return Math.min(pollDelay(readsSoFar), Math.max(MINUTE, settled - now));
+    if (now < settled) return Math.min(pollDelay(readsSoFar), Math.max(MINUTE_MS, settled - now));
     // Slow down while a list can't be read: every read adds history events, whose number is limited.
-    return readsSoFar < HASTY_READS ? MINUTE : slowDelay(readsSoFar - HASTY_READS);
+    return readsSoFar < HASTY_READS ? MINUTE_MS : slowDelay(readsSoFar - HASTY_READS);
   }
   const reads = Math.min(evidence.emptyReads.length, ABSENCE_READS - 1);
   const due = first + (ABSENCE_SPAN_MS / (ABSENCE_READS - 1)) * reads;
-  if (due > now) return Math.max(MINUTE, due - now);
-  return readsSoFar < HASTY_READS ? MINUTE : slowDelay(readsSoFar - HASTY_READS);
+  if (due > now) return Math.max(MINUTE_MS, due - now);
+  return readsSoFar < HASTY_READS ? MINUTE_MS : slowDelay(readsSoFar - HASTY_READS);
 }
 
 /** Consecutive refusals of one kind of read; times are epoch ms. */
@@ -66,7 +66,7 @@ export interface RefusedReads {
 export const REFUSING_STATUSES: readonly number[] = [404, 405, 501];
 
 export const REFUSALS = 3;
-export const REFUSED_FOR_MS = 15 * MINUTE;
+export const REFUSED_FOR_MS = 15 * MINUTE_MS;
 
 export function noteRefusedRead(before: RefusedReads | undefined, now: number, bySetting: boolean): RefusedReads {
   return {

@@ -1,7 +1,6 @@
+import { DAY_MS } from '../contract/time-units.js';
 import { type BilledThrough, shortestInterval } from '../contract/subscription.js';
 import { dateOf, type PlanDays } from './billing-calendar.js';
-
-const DAY_MS = 86_400_000;
 
 /**
  * How many periods of a new plan were billed before and elsewhere. A day stands for the period that it lies in, so that a

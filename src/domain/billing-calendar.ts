@@ -1,4 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
+import { DAY_MS } from '../contract/time-units.js';
 import type { BillingPlan, Period, PeriodRange, Resumed } from '../contract/billing-activities.js';
 import { type Interval, jitterMs, type ParsedSubscriptionInput, type MissedPeriods } from '../contract/subscription.js';
 import { fractionOf, spread, addDays, instantOf } from './local-time.js';
@@ -226,8 +227,6 @@ function latestDue(plan: BillingPlan, from: number, now: number): Period | undef
 
 /** Billing only the latest period surprises a buyer least after an outage on our side. */
 export const MISSED_PERIODS_DEFAULT: MissedPeriods = 'billLatest';
-
-const DAY_MS = 86_400_000;
 
 /** A period that an operator bills by command. Times are epoch ms. */
 interface BilledByPerson {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../contract/time-units.js';
 import type { CardCap } from '../contract/declines.js';
 
 /** A declined payment, confirmed or not. `at`: epoch ms. */
@@ -6,7 +7,6 @@ export interface DeclinedTry {
   at: number;
 }
 
-const DAY_MS = 86_400_000;
 /** Tries older than this count for no limit. */
 export const LONGEST_CAP_DAYS = 30;
 /** Over all cards of the subscription. */

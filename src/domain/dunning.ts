@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '../contract/time-units.js';
 import type { AttemptResult, DunningState, DunningStep, Hold } from '../contract/billing-activities.js';
 import type { Declined } from '../contract/charge.js';
 import { type Dunning, type Interval, type OnGivenUp, shortestInterval } from '../contract/subscription.js';
@@ -245,11 +246,9 @@ interface DunningClock {
   periodEndsAt: number;
 }
 
-const HOUR_MS = 3_600_000;
 const FAULT_DELAYS_MS = [HOUR_MS / 4, HOUR_MS, 4 * HOUR_MS, 12 * HOUR_MS];
 const BRAKED_DELAY_MS = HOUR_MS;
 const DAILY_FAULTS = 14;
-const DAY_MS = 24 * HOUR_MS;
 /** Time to provide another card, even after a decline on the last retry day. */
 const GRACE_DAYS = 3;
 

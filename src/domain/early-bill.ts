@@ -1,7 +1,7 @@
+import { DAY_MS } from '../contract/time-units.js';
 import type { DunningDecision } from '../contract/billing-activities.js';
 import type { DunningPolicy } from './dunning.js';
 
-const DAY_MS = 86_400_000;
 /** As for any other bill: time to provide another card. */
 const GRACE_DAYS = 3;
 

@@ -1,17 +1,14 @@
-import { HOUR } from './schedules.js';
-
-const MINUTE = 60_000;
-const DAY = 24 * HOUR;
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../contract/time-units.js';
 
 /** How long the provider holds an authorization if the unit doesn't say. */
-export const DEFAULT_HOLD_MS = 7 * DAY;
-const DEFAULT_DEADLINE_MS = 6 * DAY;
-const DEFAULT_WARNING_MS = 12 * HOUR;
+export const DEFAULT_HOLD_MS = 7 * DAY_MS;
+const DEFAULT_DEADLINE_MS = 6 * DAY_MS;
+const DEFAULT_WARNING_MS = 12 * HOUR_MS;
 /** The provider's clock and ours may differ: a hold counts as expired only after this margin. */
-export const EXPIRY_MARGIN_MS = HOUR;
+export const EXPIRY_MARGIN_MS = HOUR_MS;
 /** If the service still shows a hold after its end, it is voided daily for this long. */
-export const RELEASED_AFTER_END_MS = 30 * DAY;
-export const RELEASE_AFTER_END_MS = DAY;
+export const RELEASED_AFTER_END_MS = 30 * DAY_MS;
+export const RELEASE_AFTER_END_MS = DAY_MS;
 
 /** Times of one authorization, in epoch ms. */
 export interface HoldTerms {
@@ -62,8 +59,8 @@ export interface Retries {
 export type HoldAct =
   { act: 'wait'; until: number; soon: boolean } | { act: 'capture' } | { act: 'void' } | { act: 'expire' };
 
-const RETRIES = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR];
-const LONGEST_RETRIES_MS = 6 * HOUR;
+const RETRIES = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 2 * HOUR_MS];
+const LONGEST_RETRIES_MS = 6 * HOUR_MS;
 
 /** ms until the next attempt to end a hold, after `tries` failed ones. */
 export function releaseDelay(tries: number): number {
@@ -94,5 +91,5 @@ export function holdAct(terms: HoldTerms, retries: Retries, now: number): HoldAc
 
 /** Epoch ms by which a review of a held payment must end, so that there is time to void the hold. */
 export function reviewMargin(heldUntil: number, begun: number): number {
-  return heldUntil - Math.min(12 * HOUR, Math.max(0, Math.floor((heldUntil - begun) / 4)));
+  return heldUntil - Math.min(12 * HOUR_MS, Math.max(0, Math.floor((heldUntil - begun) / 4)));
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { HOUR_MS } from '../contract/time-units.js';
 import { CLOCKS_DIFFER_MS } from './sent-before.js';
 import { show } from '../contract/fields.js';
-import { HOUR, KEY_WINDOW_MS } from './schedules.js';
+import { KEY_WINDOW_MS } from './schedules.js';
 
 /**
  * The time that a restore from a backup has lost: what flows did then, the engine has forgotten, and the payment service
@@ -54,5 +55,5 @@ export function lostKeysUntil({ from }: LostTime): number {
  * forgets the last key of the lost time.
  */
 export function doubtUntil({ until }: LostTime): number {
-  return until + 24 * HOUR;
+  return until + 24 * HOUR_MS;
 }

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { DAY_MS, MINUTE_MS } from '../contract/time-units.js';
 import type { TransactionEvent } from '../contract/messages.js';
 import { atMost } from './bounded.js';
 
@@ -95,8 +96,6 @@ export function legacyEvent(
   };
 }
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 /** Far more events than one payment can cause. */
 const PER_MINUTE = 30;
 /** Bounds events over weeks: Temporal terminates a flow whose history is full. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
+import { HOUR_MS as HOUR } from '../../src/contract/time-units.js';
 import {
-  HOUR,
   NETWORK_ERROR_BELIEVED_AFTER_MS,
   NETWORK_ERROR_REPOSTS_MS,
   OPERATOR_AFTER_MS,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
+import { HOUR_MS as HOUR } from '../../src/contract/time-units.js';
 import { KNOWN_BY, type KnownBy } from '../../src/contract/statuses.js';
 import type { TransactionRecord } from '../../src/contract/records.js';
-import { HOUR } from '../../src/domain/schedules.js';
 import {
   nextSettlingStep,
   type NextStep,

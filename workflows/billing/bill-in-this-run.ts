@@ -1,8 +1,8 @@
 import { allHandlersFinished, condition, patched, workflowInfo } from '@temporalio/workflow';
+import { HOUR_MS, MINUTE_MS } from '../../src/contract/time-units.js';
 import type { Period, PlannedBilling } from '../../src/contract/billing-activities.js';
 import { PATCHES } from '../../src/contract/names.js';
 import type { SubscriptionEnded } from '../../src/contract/subscription-commands.js';
-import { HOUR } from '../../src/domain/schedules.js';
 import { isHandedOver } from '../kit/outbox.js';
 import { decidesAfterReset } from '../kit/start-guard.js';
 import { isAnyDue, isPlanOver, lastDueOf, openAhead, planned } from './calendar.js';
@@ -40,7 +40,7 @@ export async function billInThisRun(flow: Billing): Promise<RunEnd> {
     } else if (open !== undefined) {
       const given = await collectBill(flow, open);
       answerBilling(flow);
-      if (given !== undefined) return await ending(flow, { status: 'givenUp', reason: given.givenUp }, HOUR);
+      if (given !== undefined) return await ending(flow, { status: 'givenUp', reason: given.givenUp }, HOUR_MS);
     } else {
       const end = await untilNextBill(flow);
       if (end !== undefined) return await ending(flow, end);
@@ -253,8 +253,6 @@ async function untilNotice(flow: Billing, next: Period | undefined): Promise<boo
   else giveNotice(flow, next);
   return isEarly;
 }
-
-const MINUTE_MS = 60_000;
 
 /** Later than that the calendar is asked again: other periods may be due. */
 function isInTime(period: Period | undefined): boolean {

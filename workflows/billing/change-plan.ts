@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../src/contract/time-units.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import { type Conflict, subscriptionConflicts } from '../../src/contract/subscription.js';
 import type { ChangePlan, ChangeTerms, SetAmount, SkipPeriod } from '../../src/contract/subscription-commands.js';
@@ -104,8 +105,6 @@ export async function setAmount(flow: Billing, request: SetAmount): Promise<Refu
   flow.supplied = [...supplied.filter((one) => one.period !== period), { period, amount }];
   return undefined;
 }
-
-const DAY_MS = 86_400_000;
 
 /** The step of a bill that could not be worked on for `ms`. */
 function waitedWith({ step, endsAt }: OpenPeriod, ms: number): OpenPeriod['step'] {

@@ -1,4 +1,5 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
+import { DAY_MS, HOUR_MS } from '../../src/contract/time-units.js';
 import type { DunningStep } from '../../src/contract/billing-activities.js';
 import type { OnGivenUp } from '../../src/contract/subscription.js';
 import { dunningPolicyOf, givenUpWait, heldFor } from '../../src/domain/dunning.js';
@@ -28,8 +29,6 @@ import { type Billing, isAfterCancel, notAfterCancel, type OpenPeriod } from './
 import { askForCard, tellOf } from './tell.js';
 
 type Wait = Extract<DunningStep, { do: 'wait' }>;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /**
  * One step with the open bill: an attempt, a wait for the next one, or its end. Returns how the subscription ends if

@@ -1,4 +1,5 @@
 import { patched } from '@temporalio/workflow';
+import { DAY_MS } from '../../src/contract/time-units.js';
 import { PATCHES, paymentWorkflowId } from '../../src/contract/names.js';
 import { startOf } from '../../src/domain/billing-calendar.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
@@ -28,8 +29,6 @@ export async function hasBilled(flow: Billing): Promise<boolean> {
   }
   return false;
 }
-
-const DAY_MS = 86_400_000;
 
 /** Whether the payment that would be tried next was already started. */
 export async function isStarted(flow: Billing): Promise<boolean> {

@@ -1,8 +1,7 @@
+import { DAY_MS } from '../../src/contract/time-units.js';
 import type { Period } from '../../src/contract/billing-activities.js';
 import { amountOf, type Billing } from './state.js';
 import { tellOf } from './tell.js';
-
-const DAY_MS = 86_400_000;
 
 /** When the merchant is to be told of the next bill (epoch ms); undefined if never, or told already. */
 export function noticeAt(flow: Billing, next: Period | undefined): number | undefined {

@@ -1,8 +1,9 @@
 import { ActivityFailure } from '@temporalio/workflow';
+import { HOUR_MS } from '../../src/contract/time-units.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import type { EventDelivery, ParkReason } from '../../src/contract/parked-event.js';
 import { classifyLateEvent } from '../../src/domain/event-routes.js';
-import { GIVEN_UP_AFTER_MS, HOUR, pollDelay } from '../../src/domain/schedules.js';
+import { GIVEN_UP_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
 import { classifyEvent, resourceOf } from '../../src/domain/settling.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { type Creator, keepTold } from './earlier-actions.js';
@@ -203,7 +204,7 @@ function sayEvent({ eventType, transactionId = '', status }: TransactionEvent): 
 }
 
 /** ms. Anyone who knows a payment's id can post an unsigned event: it must neither cost much nor keep a run open. */
-const UNSIGNED_FOR_MS = HOUR;
+const UNSIGNED_FOR_MS = HOUR_MS;
 
 /**
  * Schedules the next look-up as for a parked event (see `parked-event.ts`); false once the event was kept for long

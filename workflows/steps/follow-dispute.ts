@@ -1,8 +1,9 @@
 import { ActivityFailure } from '@temporalio/workflow';
+import { HOUR_MS } from '../../src/contract/time-units.js';
 import type { Dispute } from '../../src/contract/disputes.js';
 import { FAILURE_TYPES, referenceOfWorkflowId, subscriptionOfAttempt } from '../../src/contract/names.js';
 import type { PaymentRecord } from '../../src/contract/records.js';
-import { GIVEN_UP_AFTER_MS, HOUR, pollDelay } from '../../src/domain/schedules.js';
+import { GIVEN_UP_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
 import { enter } from '../flow/explain.js';
 import type { FlowState, MoneyCommand, Refusal } from '../flow/state.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
@@ -14,7 +15,7 @@ import { classifyFailure } from './failures.js';
 import { handleFailedRead } from './operator.js';
 
 /** A read that does not show what an event says may lag behind it for so long. */
-const LAGS_FOR_MS = HOUR;
+const LAGS_FOR_MS = HOUR_MS;
 
 /** Keeps that the payment is disputed, and tells the merchant once. */
 export function noteDispute(flow: FlowState, knownBy: Dispute['knownBy'], madeBy: string | undefined): void {

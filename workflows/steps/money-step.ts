@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
+import { messageOf } from '../../src/contract/message-of.js';
 import type { CreateTransactionCall } from '../../src/contract/activity-calls.js';
 import { idempotencyKey, type KeyedOperation } from '../../src/contract/idempotency.js';
 import { WIRE_DETAILS } from '../../src/contract/names.js';
@@ -214,7 +215,7 @@ async function findTransaction(
     handleFailedRead(flow, error);
     const refusal = noteListRefusal(flow, flow.kind, error);
     return {
-      unreadable: error instanceof Error ? error.message : String(error),
+      unreadable: messageOf(error),
       ...(refusal !== undefined && { refusal }),
     };
   }

@@ -1,4 +1,6 @@
 import { ApplicationFailure } from '@temporalio/workflow';
+import { HOUR_MS } from '../../src/contract/time-units.js';
+import { messageOf } from '../../src/contract/message-of.js';
 import type { CreateRiskAnalysisCall } from '../../src/contract/activity-calls.js';
 import { durationMs } from '../../src/contract/fields.js';
 import { idempotencyKey } from '../../src/contract/idempotency.js';
@@ -7,7 +9,7 @@ import type { FinalStepOutcome, RiskVerdict } from '../../src/contract/outcome.j
 import type { RiskInput } from '../../src/contract/risk.js';
 import type { RiskAnalysisRecord } from '../../src/contract/records.js';
 import { findOurs } from '../../src/domain/ownership.js';
-import { HOUR, KEY_WINDOW_MS } from '../../src/domain/schedules.js';
+import { KEY_WINDOW_MS } from '../../src/domain/schedules.js';
 import { base, evidence } from '../flow/outcomes.js';
 import { kept, resumable } from '../flow/continue.js';
 import { decidesAfterReset } from '../kit/start-guard.js';
@@ -24,7 +26,7 @@ import { noteListAnswer, noteListRefusal } from './failures.js';
 import { review, type ReviewTerms } from './review.js';
 import { stopIfCancelled } from '../flow/earlier-runs.js';
 
-const DEFAULT_REVIEW_MS = 24 * HOUR;
+const DEFAULT_REVIEW_MS = 24 * HOUR_MS;
 
 /** What a risk analysis request contains besides the payment. */
 interface Analysed {
@@ -201,7 +203,7 @@ async function findAnalysis(flow: FlowState, key: string): Promise<Found<RiskAna
   } catch (error) {
     const refusal = noteListRefusal(flow, 'risk-analysis', error);
     return {
-      unreadable: error instanceof Error ? error.message : String(error),
+      unreadable: messageOf(error),
       ...(refusal !== undefined && { refusal }),
     };
   }

@@ -1,10 +1,11 @@
 import { ApplicationFailure } from '@temporalio/workflow';
+import { HOUR_MS } from '../../src/contract/time-units.js';
 import type { Stored, NotStoredCode } from '../../src/contract/cards.js';
 import { FAILURE_TYPES, type FailureDetails } from '../../src/contract/names.js';
 import { isSealed } from '../../src/contract/payload-marks.js';
 import type { PaymentMethodRecord } from '../../src/contract/records.js';
 import { isNotOffered, noteRefusedRead, type RefusedReads } from '../../src/domain/absence.js';
-import { HOUR, OPERATOR_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
+import { OPERATOR_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
 import { kept, resumable } from '../flow/continue.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { nextMessageOrRun, waitOn } from '../flow/inbox.js';
@@ -19,7 +20,7 @@ import { askOperator } from './operator.js';
 import { STRAGGLER_MS } from './prove.js';
 
 /** An unstored token expires 24 h after its creation, which was before this flow began. */
-const STORE_WITHIN_MS = 23 * HOUR;
+const STORE_WITHIN_MS = 23 * HOUR_MS;
 /** Empty reads that show absence, the last of them later than any request could still arrive. */
 const EMPTY_READS = 3;
 

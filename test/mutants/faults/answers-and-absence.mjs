@@ -167,8 +167,8 @@ export const ANSWER_FAULTS = [
     rule: 'money rule 6',
     promise: 'The reads that prove absence lie at least 60 minutes apart.',
     file: 'src/domain/absence.ts',
-    from: 'ABSENCE_SPAN_MS = 60 * MINUTE',
-    to: 'ABSENCE_SPAN_MS = 30 * MINUTE',
+    from: 'ABSENCE_SPAN_MS = 60 * MINUTE_MS',
+    to: 'ABSENCE_SPAN_MS = 30 * MINUTE_MS',
     tests: ['test/domain/absence.test.ts'],
   },
   {

@@ -194,7 +194,7 @@ export const SECOND_READING_FAULTS = [
     rule: 'billing',
     promise: 'So are those that came due while a bill was open with which the subscription ends.',
     file: 'workflows/billing/bill-in-this-run.ts',
-    from: "{ status: 'givenUp', reason: given.givenUp }, HOUR)",
+    from: "{ status: 'givenUp', reason: given.givenUp }, HOUR_MS)",
     to: "{ status: 'givenUp', reason: given.givenUp })",
     tests: ['test/simulation/rules/dunning.test.ts'],
   },

@@ -95,8 +95,8 @@ export const SETTLING_FAULTS = [
     rule: 'settling',
     promise: 'The same key is asked at most five times within ten minutes about provider_network_error.',
     file: 'src/domain/schedules.ts',
-    from: '[15 * SECOND, 45 * SECOND, 3 * MINUTE, 6 * MINUTE]',
-    to: '[15 * SECOND, 45 * SECOND, 3 * MINUTE, 6 * MINUTE, 6 * MINUTE]',
+    from: '[15 * SECOND_MS, 45 * SECOND_MS, 3 * MINUTE_MS, 6 * MINUTE_MS]',
+    to: '[15 * SECOND_MS, 45 * SECOND_MS, 3 * MINUTE_MS, 6 * MINUTE_MS, 6 * MINUTE_MS]',
     tests: ['test/domain/schedules.test.ts'],
   },
   {
@@ -104,8 +104,8 @@ export const SETTLING_FAULTS = [
     rule: 'settling',
     promise: 'A transaction that is not final is asked about hourly for two weeks: a lost webhook costs time only.',
     file: 'src/domain/schedules.ts',
-    from: 'return n < HOURLY_POLLS ? HOUR : 24 * HOUR;',
-    to: 'return 24 * HOUR;',
+    from: 'return n < HOURLY_POLLS ? HOUR_MS : 24 * HOUR_MS;',
+    to: 'return 24 * HOUR_MS;',
     tests: ['test/domain/schedules.test.ts'],
   },
   {

@@ -5,8 +5,8 @@ export const WINDOW_FAULTS = [
     rule: 'money rule 4',
     promise: 'A money POST leaves at most 20 h after its anchor: the 4 h left are for clocks and calls in flight.',
     file: 'src/domain/schedules.ts',
-    from: 'KEY_WINDOW_MS = 20 * HOUR',
-    to: 'KEY_WINDOW_MS = 24 * HOUR',
+    from: 'KEY_WINDOW_MS = 20 * HOUR_MS',
+    to: 'KEY_WINDOW_MS = 24 * HOUR_MS',
     tests: ['test/domain/schedules.test.ts'],
   },
   {
@@ -14,8 +14,8 @@ export const WINDOW_FAULTS = [
     rule: 'money rule 4',
     promise: 'With a CVV a POST leaves at most 2 h 30 min after its anchor.',
     file: 'src/domain/schedules.ts',
-    from: 'CVV_WINDOW_MS = 2.5 * HOUR',
-    to: 'CVV_WINDOW_MS = 3 * HOUR',
+    from: 'CVV_WINDOW_MS = 2.5 * HOUR_MS',
+    to: 'CVV_WINDOW_MS = 3 * HOUR_MS',
     tests: ['test/domain/schedules.test.ts'],
   },
   {
