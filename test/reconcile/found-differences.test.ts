@@ -81,6 +81,13 @@ describe('every difference is found, by its kind', () => {
       [adopted('tx-2'), adopted('tx-3')],
     ],
     [
+      'a second charge that was adopted, beside one that an open flow knows of, once',
+      ['moneyTwice tx-2'],
+      [row(), row({ transactionId: 'tx-2', paymentId: 'pay-2', created: THEN + 1 })],
+      [open({ status: 'unknown' }), adopted('tx-2')],
+      { known: { 'payment-order-1': ['tx-1'] } },
+    ],
+    [
       'a second charge of another sum',
       ['moneyTwice tx-2'],
       [row(), row({ transactionId: 'tx-2', amount: 5, created: THEN + 1 })],

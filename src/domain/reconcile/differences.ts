@@ -32,7 +32,7 @@ const UNDECIDED: ReadonlySet<string | undefined> = new Set(['started', 'underRev
  */
 export function differences(matched: Match, frame: Frame): Finding[] {
   const known = knownRows(matched, frame.knownToOpen);
-  const twins = groupedByIntent([...matched.pairs.map(({ row }) => row), ...known]);
+  const twins = groupedByIntent(matched, known);
   const beside = { voidOf: voidsOfOthers(matched, known), twinOf: twinsOfAdopted(matched, twins) };
   const ofPairs = matched.pairs.flatMap((pair) => ofPair(pair, matched, frame, beside));
   const { found, unclear } = ofRows(matched, frame, known, twins);

@@ -1,18 +1,18 @@
 import { isFirst, type Match, type Row } from './match.js';
 
-/**
- * The charge or credit of the same request beside one that a flow has adopted by its id: to follow a transaction of others
- * makes it none of those that the request was for.
- */
+/** Those that a flow has adopted by their id: to follow a transaction of others makes it none of those asked for. */
+const adoptedRows = ({ pairs }: Match): Row[] =>
+  pairs.flatMap(({ row, claim }) => (claim.kind === undefined ? [row] : []));
+
+/** The charge or credit of the same request beside one that was adopted. */
 export function twinsOfAdopted(
-  { pairs }: Match,
+  matched: Match,
   twins: ReadonlyMap<string, readonly Row[]>,
 ): (row: Row) => Row | undefined {
-  const adopted = new Set(pairs.flatMap(({ row, claim }) => (claim.kind === undefined ? [row] : [])));
+  const adopted = new Set(adoptedRows(matched));
   return (row) => {
-    if (!adopted.has(row) || !isOnce(row)) return undefined;
-    const alike = row.status === 'Succeed' ? (twins.get(intentOf(row)) ?? []) : [];
-    const first = alike.find((each) => !adopted.has(each)) ?? alike[0];
+    if (!adopted.has(row) || !isOnce(row) || row.status !== 'Succeed') return undefined;
+    const [first] = twins.get(intentOf(row)) ?? [];
     return first === row ? undefined : first;
   };
 }
@@ -22,10 +22,12 @@ export function isOnce({ kind }: Row): boolean {
   return kind === 'charge' || kind === 'credit';
 }
 
-/** Those that succeeded, by what they were asked for. */
-export function groupedByIntent(rows: readonly Row[]): Map<string, Row[]> {
+/** Those that succeeded, by what they were asked for: those that were adopted last, since each is one too many beside another. */
+export function groupedByIntent(matched: Match, known: Iterable<Row>): Map<string, Row[]> {
+  const adopted = new Set(adoptedRows(matched));
+  const rows = [...matched.pairs.map(({ row }) => row), ...known].filter(({ status }) => status === 'Succeed');
   const groups = new Map<string, Row[]>();
-  for (const row of rows.filter(({ status }) => status === 'Succeed'))
+  for (const row of [...rows.filter((each) => !adopted.has(each)), ...rows.filter((each) => adopted.has(each))])
     groups.set(intentOf(row), [...(groups.get(intentOf(row)) ?? []), row]);
   return groups;
 }
