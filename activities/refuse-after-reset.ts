@@ -1,6 +1,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CreateTransactionCall, KeyedCall } from '../src/contract/activity-calls.js';
+import type { ToldEnd } from '../src/contract/engine-port.js';
 import {
   FAILURE_TYPES,
   type FailureDetails,
@@ -58,15 +59,26 @@ export async function refuseIfTold({ engine }: ActivityDeps, { originalRunId }: 
   const subscription = subscriptionOfAttempt(referenceOfWorkflowId(workflowId) ?? '');
   const told = await engine.toldEnd(workflowId, runId, subscription);
   if (told === undefined) return;
-  const details: FailureDetails = { mayHaveLeft: true, windowClosed: true };
-  const since = told.ofAttempt
-    ? `the subscription has gone on from the end of run ${told.runId}: what is left of the bill it tries by a payment of its own`
-    : `run ${told.runId} has told that it took nothing, so that the order may have been paid otherwise: pay it under a new reference`;
+  const { saidTaken } = told;
+  // Without a read that shows it, this run must not prove that nothing was taken.
+  const details: FailureDetails = {
+    mayHaveLeft: true,
+    windowClosed: true,
+    ...(saidTaken !== undefined && { ambiguousIds: [saidTaken] }),
+  };
   throw ApplicationFailure.nonRetryable(
-    `Not sent: this run was made by a reset, and ${since}`,
+    `Not sent: this run was made by a reset, and ${sinceWhat(told)}`,
     FAILURE_TYPES.outcomeUnknown,
     details,
   );
+}
+
+function sinceWhat({ runId, ofAttempt, saidTaken }: ToldEnd): string {
+  if (ofAttempt)
+    return `the subscription has gone on from the end of run ${runId}: what is left of the bill it tries by a payment of its own`;
+  if (saidTaken !== undefined)
+    return `run ${runId} has told as a person said that transaction ${saidTaken} took the money`;
+  return `run ${runId} has told that it took nothing, so that the order may have been paid otherwise: pay it under a new reference`;
 }
 
 /** A command that the earlier run refused must not reverse money that the run captured or is capturing. */

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import type { ToldEnd } from '../contract/engine-port.js';
 import { FAILURE_TYPES, subscriptionWorkflowId } from '../contract/names.js';
 import { isSealed } from '../contract/payload-marks.js';
 import { allOtherRuns, described, eventsOf, runsBefore } from './earlier-runs.js';
@@ -7,7 +8,7 @@ import { allOtherRuns, described, eventsOf, runsBefore } from './earlier-runs.js
 const RESETTER = 'history-resetter';
 
 /**
- * Another run of a flow that has told somebody that it took nothing, who goes on from that: its caller, or the subscription
+ * Another run of a flow that has told somebody that it took nothing, or a person's word, who goes on from that: its caller, or the subscription
  * whose attempt to bill it is, which goes on from any end. A run that a reset has replaced, or that continues as new, has told nothing; nor has one that a person has
  * terminated, but to its subscription.
  * @param subscription the one whose attempt it is by its reference
@@ -18,14 +19,30 @@ export async function toldEnd(
   workflowId: string,
   ownRunId: string,
   subscription: string | undefined,
-): Promise<{ runId: string; ofAttempt: boolean } | undefined> {
+): Promise<ToldEnd | undefined> {
   const ofAttempt = subscription !== undefined && (await isAttemptOf(client, workflowId, ownRunId, subscription));
-  const hasTold = async (runId: string): Promise<boolean> => await wasTold(client, workflowId, runId, ofAttempt);
   const before = await runsBefore(client, workflowId, ownRunId);
-  for (const runId of before) if (await hasTold(runId)) return { runId, ofAttempt };
+  const told = await firstTold(client, workflowId, before, ofAttempt);
+  if (told !== undefined) return told;
   const others = await allOtherRuns(client, workflowId, ownRunId);
-  for (const runId of others.filter((each) => !before.includes(each)))
-    if (await hasTold(runId)) return { runId, ofAttempt };
+  return await firstTold(
+    client,
+    workflowId,
+    others.filter((each) => !before.includes(each)),
+    ofAttempt,
+  );
+}
+
+async function firstTold(
+  client: Client,
+  workflowId: string,
+  runs: readonly string[],
+  ofAttempt: boolean,
+): Promise<ToldEnd | undefined> {
+  for (const runId of runs) {
+    const told = await whatWasTold(client, workflowId, runId, ofAttempt);
+    if (told !== undefined) return { runId, ofAttempt, ...told };
+  }
   return undefined;
 }
 
@@ -36,33 +53,40 @@ async function isAttemptOf(client: Client, workflowId: string, runId: string, su
   return own === undefined || parent === subscriptionWorkflowId(subscription);
 }
 
-const resultOf = async (client: Client, workflowId: string, runId: string): Promise<unknown> =>
-  await client.workflow.getHandle(workflowId, runId).result();
-
-/** A person's word is no proof that the key was sent. Where it was, the service answers to it as before, and moves nothing twice. */
-function saysThatNothingWasSent(result: unknown): boolean {
-  if (!isSealed(result)) return true;
+/**
+ * Where a key was sent, the service answers to it as before, and moves nothing twice. A person's word is no proof that it was.
+ */
+function told(result: unknown): Pick<ToldEnd, 'saidTaken'> | undefined {
+  if (!isSealed(result)) return { saidTaken: 'of unknown id' };
   const { status, transactionId, evidence } = result as Partial<{
     status: string;
     transactionId: string;
     evidence: { knownBy: string };
   }>;
-  if (evidence?.knownBy === 'operator') return true;
-  return transactionId === undefined && (status === 'notExecuted' || status === 'declined');
+  const isNothing = status === 'notExecuted' || status === 'declined';
+  if (evidence?.knownBy === 'operator') return isNothing ? {} : { saidTaken: transactionId ?? 'of unknown id' };
+  return isNothing && transactionId === undefined ? {} : undefined;
 }
 
-async function wasTold(client: Client, workflowId: string, runId: string, ofAttempt: boolean): Promise<boolean> {
+async function whatWasTold(
+  client: Client,
+  workflowId: string,
+  runId: string,
+  ofAttempt: boolean,
+): Promise<Pick<ToldEnd, 'saidTaken'> | undefined> {
   const run = await described(client, workflowId, runId);
   const status = run?.status.name;
-  if (status === 'COMPLETED') return ofAttempt || saysThatNothingWasSent(await resultOf(client, workflowId, runId));
-  if (status === 'CANCELLED') return true;
-  if (status !== 'FAILED' && (status !== 'TERMINATED' || !ofAttempt)) return false;
-  let told = true;
+  if (status === 'COMPLETED') {
+    return ofAttempt ? {} : told(await client.workflow.getHandle(workflowId, runId).result());
+  }
+  if (status === 'CANCELLED') return {};
+  if (status !== 'FAILED' && (status !== 'TERMINATED' || !ofAttempt)) return undefined;
+  let hasTold = true;
   for await (const event of eventsOf(client, workflowId, runId)) {
-    if (event.workflowExecutionTerminatedEventAttributes?.identity === RESETTER) told = false;
+    if (event.workflowExecutionTerminatedEventAttributes?.identity === RESETTER) hasTold = false;
     // It says that it does not know what another run has done.
     const { failure } = event.workflowExecutionFailedEventAttributes ?? {};
-    if (!ofAttempt && failure?.applicationFailureInfo?.type === FAILURE_TYPES.referenceConflict) told = false;
+    if (!ofAttempt && failure?.applicationFailureInfo?.type === FAILURE_TYPES.referenceConflict) hasTold = false;
   }
-  return told;
+  return hasTold ? {} : undefined;
 }

@@ -74,6 +74,15 @@ export interface EventSink extends EventPort {
  * Engine operations for activities. Implemented in `src/client` and passed in by `workers`, so that activities don't
  * depend on a Temporal client.
  */
+/** A run that has told its end. */
+export interface ToldEnd {
+  runId: string;
+  /** It was an attempt to bill, and its subscription was told. */
+  ofAttempt: boolean;
+  /** A transaction by which a person has said that the money was taken, or `of unknown id`. */
+  saidTaken?: string;
+}
+
 export interface EnginePort extends EventPort {
   /** Run id of another run under this workflow id, if one ever existed. */
   earlierRun(workflowId: string, ownRunId: string): Promise<string | undefined>;
@@ -97,11 +106,7 @@ export interface EnginePort extends EventPort {
    * bill it is.
    * @param subscription the one whose attempt it is by its reference
    */
-  toldEnd(
-    workflowId: string,
-    ownRunId: string,
-    subscription: string | undefined,
-  ): Promise<{ runId: string; ofAttempt: boolean } | undefined>;
+  toldEnd(workflowId: string, ownRunId: string, subscription: string | undefined): Promise<ToldEnd | undefined>;
   /**
    * Result of the latest completed run under this workflow id, before `ownRunId` if given.
    * @throws Error while only the visibility list, which lags, could answer

@@ -50,8 +50,8 @@ export const RESET_BILL_FAULTS = [
     rule: 'billing',
     promise: 'A payment of a bill that is reset while it is under way is made.',
     file: 'src/client/told-end.ts',
-    from: 'identity === RESETTER) told = false;',
-    to: 'identity === RESETTER) told = true;',
+    from: 'identity === RESETTER) hasTold = false;',
+    to: 'identity === RESETTER) hasTold = true;',
     tests: ['test/simulation/rules/resets-of-ended-bills.test.ts'],
   },
   {

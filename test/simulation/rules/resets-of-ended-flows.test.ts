@@ -97,6 +97,14 @@ describe('a charge whose caller was told', () => {
     await time.holdfast.settleManually(flow.reference, found);
     expect(await flow.outcome()).toMatchObject({ status: 'succeeded' });
     await reset(flow);
+    // Nor does it say that nothing was taken: another person looks.
+    await pass(DAY);
+    expect(await flow.status()).toMatchObject({
+      status: 'unknown',
+      operatorReason: expect.stringContaining(found.transactionId),
+    });
+    await time.holdfast.settleManually(flow.reference, { ...found, why: 'looked again' });
+    expect(await flow.outcome()).toMatchObject({ status: 'succeeded' });
     expect(await movements(time, flow.reference)).toEqual([]);
   });
 });
