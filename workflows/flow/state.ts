@@ -97,8 +97,8 @@ export interface Hold {
   readonly voidsBefore: number;
   /** A capture whose failure the provider never confirmed: nothing captures again, not even the deadline. */
   unconfirmedCapture: string | undefined;
-  /** The service shows a capture, or an earlier run may have made one, and no list names it: a person must decide. */
-  unlistedCapture?: boolean;
+  /** The service shows a capture, or an earlier run may have made one, and no list names it: a person must decide. `heldIfNone`: else it is held. */
+  unlistedCapture?: boolean | 'heldIfNone';
   /** Epoch ms since when the payment is shown as captured, and no capture is listed that has succeeded. */
   noneListedSince?: number | undefined;
   /** A run made by a reset has read it, and has found it ended. */

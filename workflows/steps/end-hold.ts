@@ -15,6 +15,7 @@ import {
   type CaptureOf,
   captureStep,
   distrustTold,
+  isAsked,
   keepHold,
   note,
   noteBraked,
@@ -184,7 +185,7 @@ function notSent(
     return undefined;
   }
   askOperator(flow, HOLD_UNCLEAR);
-  const refusal = hold.unlistedCapture === true ? `${HOLD_UNCLEAR}; settleManually says how it stands` : HOLD_UNCLEAR;
+  const refusal = isAsked(hold) ? `${HOLD_UNCLEAR}; settleManually says how it stands` : HOLD_UNCLEAR;
   if (command !== undefined) command.answer = { refusal, type: FAILURE_TYPES.stateConflict };
   return undefined;
 }

@@ -55,10 +55,11 @@ function keepHint(flow: FlowState, event: TransactionEvent): void {
 
 /**
  * True if a signed event shows our own reference on a transaction of our kind: a lost task created and charged that
- * payment. What has failed there is no reason not to charge, unless its failure is unconfirmed.
+ * payment. What has failed there is no reason not to charge, unless its failure is unconfirmed, or does not say why.
  */
 export function revealsPayment(flow: FlowState, event: TransactionEvent): boolean {
-  const hasFailed = event.status === 'Failed' && event.category !== 'provider_network_error';
+  const { status, category } = event;
+  const hasFailed = status === 'Failed' && category !== undefined && category !== 'provider_network_error';
   return (
     event.trusted &&
     event.businessUnit === flow.businessUnit &&
@@ -69,8 +70,8 @@ export function revealsPayment(flow: FlowState, event: TransactionEvent): boolea
 }
 
 /**
- * Keeps such an event while the flow knows no payment. No later one takes the place of the first: what that has shown would be
- * followed by nobody.
+ * Keeps such an event while the flow knows no payment. No later one takes the place of the first, unless that alone has
+ * succeeded: what was shown would be followed by nobody.
  * @returns whether the event is such a one
  */
 export function noteRevealed(flow: FlowState, event: TransactionEvent): boolean {
@@ -80,9 +81,13 @@ export function noteRevealed(flow: FlowState, event: TransactionEvent): boolean 
     if (revealed?.status !== 'Succeed') flow.revealed = event;
     return true;
   }
-  const what = `${kind} ${event.transactionId ?? ''} of payment ${event.paymentId}`;
-  const said = event.status ?? 'changed';
-  addLasting(flow, `an event calls ${what} ${said}, under this reference, beside payment ${revealed.paymentId}`);
+  // What has taken the money is followed, and a person is told of the other one.
+  const isNews = event.status === 'Succeed' && revealed.status !== 'Succeed';
+  const [followed, beside] = isNews ? [event, revealed] : [revealed, event];
+  flow.revealed = followed;
+  const what = `${kind} ${beside.transactionId ?? ''} of payment ${beside.paymentId}`;
+  const said = beside.status ?? 'changed';
+  addLasting(flow, `an event calls ${what} ${said}, under this reference, beside payment ${followed.paymentId}`);
   showUnlessAsked(flow, lasting);
   return true;
 }

@@ -58,11 +58,12 @@ async function readExpired(flow: FlowState, hold: Hold): Promise<HoldOutcome | '
     askOfDoubt(flow, hold);
     return 'unclear';
   }
-  if (Date.now() >= heldUntil + RELEASED_AFTER_END_MS) return { ...expired(flow, hold, payment), confirmed: false };
   if (isUnknownWord(payment.status)) {
     askOfUnknownWord(flow, hold, payment.status);
     return 'unclear';
   }
+  forgetUnknownWord(flow);
+  if (Date.now() >= heldUntil + RELEASED_AFTER_END_MS) return { ...expired(flow, hold, payment), confirmed: false };
   // Something is under way at the service: wait for its outcome, and void nothing meanwhile.
   const isHeld = payment.status !== 'Pending';
   const ended = new Date(heldUntil).toISOString();
@@ -142,21 +143,32 @@ export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Ca
 }
 
 /** Whether the hold may have ended although no read has shown it. Where no read ever does, only a person can tell. */
-export function isDoubted(flow: FlowState, { unconfirmedCapture, seenAt }: Hold): boolean {
-  return isToldSinceRead(flow) || unconfirmedCapture !== undefined || seenAt === 0;
+export function isDoubted(flow: FlowState, hold: Hold): boolean {
+  return mayBeCaptured(flow, hold) || hold.seenAt === 0;
+}
+
+/** Whether a capture may have taken the money although no read has shown it. */
+export function mayBeCaptured(flow: FlowState, { unconfirmedCapture }: Hold): boolean {
+  return isToldSinceRead(flow) || unconfirmedCapture !== undefined;
 }
 
 /** The hold is in doubt, and nothing can be read: a void could reverse captured money. */
 export function askOfDoubt(flow: FlowState, hold: Hold): void {
-  hold.unlistedCapture = true;
-  askForCaptures(flow, `${whyDoubted(flow, hold)}, and the service offers no read that shows whether it has`);
+  const { unconfirmedCapture } = hold;
+  const unread = 'and the service offers no read that shows whether it has';
+  if (!mayBeCaptured(flow, hold)) {
+    // A void of ours has been called `Succeed`: without a capture the hold is as gone as with one.
+    hold.unlistedCapture = true;
+    return askForCaptures(flow, `the hold may have ended, ${unread}`, IF_GONE);
+  }
+  hold.unlistedCapture = 'heldIfNone';
+  const why = isToldSinceRead(flow)
+    ? 'an event calls a capture Succeed'
+    : `capture ${unconfirmedCapture} failed without confirmation, and may have taken the money`;
+  askForCaptures(flow, `${why}, ${unread}`);
 }
 
-function whyDoubted(flow: FlowState, { unconfirmedCapture }: Hold): string {
-  if (isToldSinceRead(flow)) return 'an event calls a capture Succeed';
-  if (unconfirmedCapture === undefined) return 'the hold may have ended';
-  return `capture ${unconfirmedCapture} failed without confirmation, and may have taken the money`;
-}
+const IF_GONE = 'notExecuted once nothing is held any more';
 
 const CALLS_IT = 'the service calls the payment "';
 
@@ -164,7 +176,7 @@ const CALLS_IT = 'the service calls the payment "';
 export function askOfUnknownWord(flow: FlowState, hold: Hold, word: string): void {
   hold.unlistedCapture = true;
   const since = `${CALLS_IT}${word}", a status that nothing is known of`;
-  askForCaptures(flow, since, 'notExecuted once nothing is held any more');
+  askForCaptures(flow, since, IF_GONE);
 }
 
 /** The service shows a status that is known again. */

@@ -105,7 +105,7 @@ export function showHeld(flow: FlowState, hold: Hold, soon: boolean): void {
   flow.kind = 'authorization';
   flow.stepAmount = flow.amount;
   flow.transactionId = authorized.transactionId;
-  flow.settleable = hold.unlistedCapture === true;
+  flow.settleable = isAsked(hold);
   flow.settlesAmount = flow.settleable;
   const failing =
     retries.tries >= ASK_OPERATOR_AFTER_TRIES
@@ -251,6 +251,11 @@ export function distrustTold(flow: FlowState, hold: Hold): void {
   // A read has shown that the hold before was gone, and not taken: it bars nothing, but a person must know.
   const before = flow.toldCaptured?.find((id) => hold.capturesBefore?.includes(id));
   if (before !== undefined) noteContradiction(flow, 'capture', before);
+}
+
+/** Whether a person has been asked what became of the hold. */
+export function isAsked({ unlistedCapture = false }: Hold): boolean {
+  return unlistedCapture !== false;
 }
 
 /** A person has found that none of the hold's captures has taken the money. */

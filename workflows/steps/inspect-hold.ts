@@ -16,11 +16,13 @@ import {
   forgetUnknownWord,
   isDoubted,
   lapsedBy,
+  mayBeCaptured,
   withSentBefore,
 } from './hold-ends.js';
 import {
   type CaptureOf,
   forgetContradiction,
+  isAsked,
   isCancelled,
   isGoneForGood,
   isOfNextHold,
@@ -206,7 +208,7 @@ export async function decideHold(
   command: SettleCommand,
 ): Promise<HoldOutcome | undefined> {
   const refuse = (refusal: string): undefined => void (command.answer = { refusal });
-  if (hold.unlistedCapture !== true) return refuse('the money is held and nothing is unknown: use capture or void');
+  if (!isAsked(hold)) return refuse('the money is held and nothing is unknown: use capture or void');
   const look = await lookAtHold(flow, hold);
   if (typeof look !== 'string') {
     command.answer = { refusal: `the hold is gone: ${look.status}` };
@@ -216,8 +218,10 @@ export async function decideHold(
   const isUnread = look === 'statusless' || look === 'notOffered' || look === 'failed';
   const doubted = isUnread && isDoubted(flow, hold);
   const lapses = isUnread && (look !== 'failed' || doubted) && Date.now() >= hold.terms.heldUntil;
-  // A read has shown a capture before, and the next one may show more: a hold must not be called voided over that.
-  if (look === 'failed' && !doubted && status === 'notExecuted')
+  const isHeldIfNone = doubted && hold.unlistedCapture === 'heldIfNone';
+  // What was asked about was shown by a read, and the next one may show more: nothing is concluded from a lack of one.
+  const mayShowMore = look === 'failed' || (isUnread && mayBeCaptured(flow, hold));
+  if (mayShowMore && !isHeldIfNone && status === 'notExecuted')
     return refuse('the service could not be read just now: say it again');
   if (look !== 'unclear' && look !== 'failed' && !lapses && !doubted)
     return refuse('the money is held and nothing is unknown: use capture or void');
@@ -228,13 +232,13 @@ export async function decideHold(
   if (amount > flow.amount) return refuse(`amount: ${amount} minor units are more than the ${flow.amount} held`);
   const decided = decidedOutcome(flow, command);
   const common = baseOfHold(flow, hold);
-  if (doubted && !lapses && status === 'notExecuted') {
+  if (isHeldIfNone && !lapses && status === 'notExecuted') {
     // It is still held, and may be captured or voided.
     noteShown(flow, flow.toldSinceRead ?? []);
     forgetContradiction(flow, hold);
     hold.unlistedCapture = false;
     // What could not be read now may be read by the next command.
-    hold.seenAt = look === 'failed' ? Date.now() - LOOK_AFTER_MS : Date.now();
+    hold.seenAt = look === 'statusless' ? Date.now() : Date.now() - LOOK_AFTER_MS;
     enter(flow, { needsOperator: flow.lasting ?? null });
     publish(flow);
     return undefined;

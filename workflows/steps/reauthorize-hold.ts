@@ -17,7 +17,7 @@ import { publish } from '../kit/visibility.js';
 import { authorizeStep } from './transaction-steps.js';
 import { beginStep, resolveUnknown, execute } from './money-step.js';
 import { answerEarlyVoid, earlyVoid, notSentForVoid } from './early-void.js';
-import { isCancelled, isGoneForGood, wasReplaced } from './hold-steps.js';
+import { isAsked, isCancelled, isGoneForGood, wasReplaced } from './hold-steps.js';
 import { askOfUnknownWord, capturedElsewhere, withSentBefore } from './hold-ends.js';
 import { decideHold } from './inspect-hold.js';
 import { readPaymentOrWhyNot } from './read.js';
@@ -169,7 +169,7 @@ async function provenGone(flow: FlowState, hold: Hold, ended: HoldOutcome, readi
       const captured = await capturedElsewhere(flow, hold);
       if (captured !== undefined) return captured;
       // Where no list is offered, only a person can say what was captured.
-      flow.settleable = hold.unlistedCapture === true;
+      flow.settleable = isAsked(hold);
       flow.settlesAmount = flow.settleable;
     } else if (payment !== undefined && isUnknownWord(payment.status)) {
       askOfUnknownWord(flow, hold, payment.status);

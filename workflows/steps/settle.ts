@@ -227,6 +227,8 @@ function note(flow: FlowState, record: TransactionRecord): void {
 
 /** The sum of a transaction in the flow's currency that is not the one asked for. */
 function otherSumOf(flow: FlowState, { amount, currency = flow.currency }: TransactionRecord): number | undefined {
+  // Of a hold nothing keeps another sum.
+  if (flow.kind === 'authorization') return undefined;
   return currency === flow.currency && amount !== flow.stepAmount ? amount : undefined;
 }
 
@@ -237,7 +239,7 @@ function mismatchOf(flow: FlowState, record: TransactionRecord): string | undefi
   return (
     `AmountMismatch: transaction ${record.transactionId} is over ${amount} minor units of ${currency}, ` +
     `not ${showMoney(flow.stepAmount, flow.currency)}` +
-    (currency === flow.currency ? '; settleManually `succeeded` takes the amount that has moved' : '')
+    (otherSumOf(flow, record) !== undefined ? '; settleManually `succeeded` takes the amount that has moved' : '')
   );
 }
 

@@ -77,8 +77,8 @@ export const TOLD_IN_PASSING_FAULTS = [
     rule: 'holds',
     promise: 'Where nothing can be read, a person can say what became of a capture that failed without confirmation.',
     file: 'workflows/steps/hold-ends.ts',
-    from: 'return isToldSinceRead(flow) || unconfirmedCapture !== undefined || seenAt === 0;',
-    to: 'return isToldSinceRead(flow) && (unconfirmedCapture !== null || seenAt === 0);',
+    from: 'return isToldSinceRead(flow) || unconfirmedCapture !== undefined;',
+    to: 'return isToldSinceRead(flow) && unconfirmedCapture !== null;',
     tests: ['test/simulation/rules/doubted-holds.test.ts'],
   },
   {

@@ -66,7 +66,8 @@ test('nor if that event came before the first task, which makes a payment of its
 
 test('a charge is made although an event that came before the first task shows one that has failed', async () => {
   const spec = SPECS.charge(await time.input());
-  const flow = await startWith(spec, { paymentId: randomUUID(), transactionId: randomUUID(), status: 'Failed' });
+  const failed = { status: 'Failed', category: 'payment_method_declined' } as const;
+  const flow = await startWith(spec, { paymentId: randomUUID(), transactionId: randomUUID(), ...failed });
   expect(await flow.result()).toMatchObject({ status: 'succeeded' });
   expect(await movements(time, spec.subject.reference)).toEqual(['charge Succeed 1095 USD']);
 });
@@ -127,6 +128,21 @@ describe('what a later event shows on yet another payment under its reference', 
   test('and has failed there does not displace the charge that is followed', async () => {
     const charge = await shownAnother({ status: 'Failed', category: 'payment_method_declined' });
     expect(await charge.status()).toMatchObject({ needsOperator: false });
+  });
+
+  test('and has succeeded there is followed where the first one had not', async () => {
+    const { input, reference, paymentId, transactionId } = await lostCharge();
+    const down = await time.sandbox.addFault({ ...answers(503, 'POST', '/payments'), reconciliation_id: reference });
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + MINUTE);
+    await signalEvent(time, charge, { paymentId: 'another', transactionId: 'first', status: 'Pending' });
+    await signalEvent(time, charge, { paymentId, transactionId });
+    await time.sandbox.removeFault(down.id);
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded', paymentId, transactionId });
+    expect(await charge.status()).toMatchObject({
+      operatorReason: expect.stringContaining('charge first of payment another Pending'),
+    });
+    expect(await movements(time, reference)).toEqual(['charge Succeed 1095 USD']);
   });
 
   test('and has succeeded there calls a person, beside the charge that is followed', async () => {

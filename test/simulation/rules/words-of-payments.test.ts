@@ -5,7 +5,7 @@ import { storedInSkippedTime } from '../../support/cards.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { beginActions, beginHeld, type VirtualFlow } from '../../support/virtual-flows.js';
-import { DAY, failsWith, heldElsewhere, HOUR, MINUTE, OPERATOR, SECOND, sharedTime } from './context.js';
+import { answers, DAY, failsWith, heldElsewhere, HOUR, MINUTE, OPERATOR, SECOND, sharedTime } from './context.js';
 
 const time = sharedTime();
 const HELD = 'authorization Succeed 20000 USD';
@@ -82,7 +82,7 @@ describe('a payment status that nothing is known of', () => {
     'sends no %s at the deadline, nor any void after the end',
     async (onDeadline) => {
       const { hold } = await partly({ captureDeadline: '1 day', onDeadline });
-      await time.passUntil(hold.startedAt + 12 * DAY);
+      await time.passUntil(hold.startedAt + 45 * DAY);
       expect(await hold.status()).toMatchObject({
         needsOperator: true,
         operatorReason: expect.stringContaining(CALLS_IT),
@@ -99,6 +99,18 @@ describe('a payment status that nothing is known of', () => {
     await time.passUntil(hold.startedAt + 2 * DAY);
     expect(await movements(time, hold.reference)).toEqual([HELD, PART]);
     await say(hold, { status: 'notExecuted' });
+  });
+
+  test('ends nothing, and keeps nothing held, by what a person says while it can not be read', async () => {
+    const { hold, told } = await partly();
+    await told();
+    const away = await time.sandbox.addFault(answers(404, 'GET', `/payments/${(await hold.status()).paymentId}`));
+    const said = say(hold, { status: 'notExecuted' });
+    await expect(said).rejects.toThrow('the service could not be read just now: say it again');
+    expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: true });
+    await time.sandbox.removeFault(away.id);
+    await say(hold, { status: 'notExecuted' });
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', evidence: { knownBy: 'operator' } });
   });
 
   test('is forgotten once the service shows one that is known', async () => {
