@@ -8,7 +8,7 @@ import { decidesAfterReset } from '../kit/start-guard.js';
 import { isAnyDue, isPlanOver, lastDueOf, openAhead, planned } from './calendar.js';
 import { attempt, closeBill, collectBill, commandBefore, giveUp, noteUnpaid } from './collect-bill.js';
 import { answer, executeCommands, resumeInTime } from './execute-command.js';
-import { isBilledBeforeReset, underWay } from './is-started.js';
+import { doubtNewTry, isBilledBeforeReset, underWay } from './is-started.js';
 import { canMoveOn } from './move-on.js';
 import { giveNotice, noticeAt } from './notices.js';
 import { closeMissed, makesPayment, openBill } from './open-bill.js';
@@ -175,11 +175,12 @@ async function followOneBilled(flow: Billing, last: number, isLast: boolean): Pr
   for (let period = flow.next; period <= last; period += 1) {
     if (!(await isBilledBeforeReset(flow, period))) continue;
     if (period > flow.next) closeMissed(flow, { first: flow.next, last: period - 1 });
-    await followUnknown(flow, period);
+    const isInDoubt = await followUnknown(flow, period);
     const { open, resumeWith } = flow;
     const hasTime = open !== undefined && isLast && period === last && Date.now() < open.endsAt;
     // A person who has said `skip` wants no further try.
     if (!hasTime || resumeWith !== undefined || open.step.do === 'nothing') closeUnpaid(flow);
+    else if (isInDoubt) await doubtNewTry(flow, open);
     answerBilling(flow);
     return true;
   }
@@ -263,15 +264,18 @@ function isInTime(period: Period | undefined): boolean {
  * Follows payments that the subscription doesn't know of to their end. After a reset there may be some: what the
  * earlier run started continues, and a redelivered command may end this run before it reaches the same payment.
  * @param last the last period to be opened
+ * @returns whether a further try of what stays open is in doubt
  */
-async function followUnknown(flow: Billing, last = Number.POSITIVE_INFINITY): Promise<void> {
+async function followUnknown(flow: Billing, last = Number.POSITIVE_INFINITY): Promise<boolean> {
+  let isInDoubt = false;
   while (flow.open !== undefined || flow.next <= last) {
     const first = await underWay(flow);
     const open = first && (flow.open ?? (await openAhead(flow)));
-    if (open === undefined) return;
-    await attempt(flow, open, first?.number);
+    if (open === undefined) break;
+    isInDoubt = await attempt(flow, open, first?.number);
     if (open.step.do === 'nothing') closeBill(flow, open);
   }
+  return isInDoubt;
 }
 
 /** Ends the subscription: merchant and callers are told before the run closes. */

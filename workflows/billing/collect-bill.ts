@@ -54,7 +54,7 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
         open.step = { do: 'attempt' };
       // The run that continues this one makes the payment, under the same reference.
       if (open.step.do === 'attempt' && movesFor(flow, open)) return undefined;
-      if (open.step.do === 'attempt') await attempt(flow, open);
+      if (open.step.do === 'attempt') await attemptOrDoubt(flow, open);
       else if (open.step.do === 'wait') askForCard(flow, open, open.step, flow.card.token);
       return undefined;
     case 'retry': {
@@ -87,7 +87,7 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
     case 'giveUp': {
       // After a reset the next payment, or one before, may be under way or have taken the money: it goes first.
       const first = await underWay(flow);
-      if (first !== undefined) await attempt(flow, open, first.number);
+      if (first !== undefined) await attemptOrDoubt(flow, open, first.number);
       // What came meanwhile, another card or a person's word, goes first as well.
       else if (flow.queue.length === 0 && !flow.isCancelled() && !keepUntilDue(flow, open))
         return giveUp(flow, open, step.effect);
@@ -131,11 +131,17 @@ function endOfWait(flow: Billing, { state }: OpenPeriod, { cutShort }: Wait): Du
   return { do: 'giveUp', effect: givenUpWait(state, policy, cutShort === true) };
 }
 
+/** A bill that goes on after it is not tried anew before a person has looked, where the run before may have given it up. */
+async function attemptOrDoubt(flow: Billing, open: OpenPeriod, again?: number): Promise<void> {
+  if (await attempt(flow, open, again)) await doubtNewTry(flow, open);
+}
+
 /**
- * The next payment of the bill, or the one that an earlier run has started in its place.
+ * The next payment of the bill, or the one that an earlier run has started in its place. True if it had ended before a
+ * reset on another card than the present one: a further try is in doubt ({@link doubtNewTry}), if the bill gets one.
  * @param again number of an earlier one that was seen to be followed again: no other is made, though it may have ended since
  */
-export async function attempt(flow: Billing, open: OpenPeriod, again?: number): Promise<void> {
+export async function attempt(flow: Billing, open: OpenPeriod, again?: number): Promise<boolean> {
   const { token: present } = flow.card;
   endDoubt(flow, open);
   open.attempts += 1;
@@ -166,9 +172,9 @@ export async function attempt(flow: Billing, open: OpenPeriod, again?: number): 
   if (isJoined(attempted) && waits && (await isStarted(flow))) {
     if (step.do === 'retry') open.joinedFor = step.at;
     open.step = { do: 'attempt' };
-  } else if (isOther && flow.afterReset === true && hadEnded(attempted, flow.resetAt ?? since)) {
-    await doubtNewTry(flow, open);
+    return false;
   }
+  return isOther && flow.afterReset === true && hadEnded(attempted, flow.resetAt ?? since);
 }
 
 export function closeBill(flow: Billing, open: OpenPeriod): void {

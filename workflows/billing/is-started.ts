@@ -70,6 +70,8 @@ export async function underWay(flow: Billing): Promise<{ number?: number } | und
  * bill up: only what that run has started itself is followed without a person.
  */
 export async function doubtNewTry(flow: Billing, { period, step }: OpenPeriod): Promise<void> {
+  // One that ends tries nothing more, and would be told as paused first.
+  if (flow.pendingEnd !== undefined) return;
   if ((step.do !== 'attempt' && step.do !== 'retry') || !decidesAfterReset() || (await isStarted(flow))) return;
   pauseForNewTry(flow, period);
 }

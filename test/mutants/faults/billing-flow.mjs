@@ -212,8 +212,8 @@ export const BILLING_FLOW_FAULTS = [
     rule: 'billing',
     promise: 'A bill whose next payment is under way is not given up by a run that does not know of it.',
     file: 'workflows/billing/collect-bill.ts',
-    from: 'if (first !== undefined) await attempt(',
-    to: 'if (first?.number !== undefined) await attempt(',
+    from: 'if (first !== undefined) await attemptOrDoubt(',
+    to: 'if (first?.number !== undefined) await attemptOrDoubt(',
     tests: ['test/simulation/rules/restored-flows.test.ts'],
   },
   {

@@ -3,6 +3,7 @@ import { SIGNAL_NAMES } from '../../../src/contract/names.js';
 import { anotherCard, declinedFor } from '../../support/subscriptions.js';
 import { firstRunOf, resetTo, resetToFirstTask, tasksOf } from '../../support/resets.js';
 import { DAY, sharedTime } from './context.js';
+import { listenToAll, MERCHANT } from './told.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
@@ -203,4 +204,31 @@ describe('a bill that was given up before a reset is not charged on the card tha
     expect((await tried()).at(-1)).toBe(`1.${times + 1} day 12 Succeed 6000 EUR`);
     await flow.command('cancel', { when: 'now' });
   });
+
+  test.each(['active', 'cancelled'])(
+    'one that has no time left is given up once more, and nothing pauses: %s',
+    async (status) => {
+      const all = listenToAll(time);
+      const { flow, input, reach, tried } = await weekly(
+        { dunning: { retryDays: [1], onGivenUp: 'continue' }, notify: { url: `${MERCHANT}/hook` } },
+        { '1.1': NO_FUNDS, '1.2': NO_FUNDS },
+      );
+      await reach(15);
+      const first = await firstRunOf(time.client, flow.workflowId);
+      const [task] = await tasksOf(time.client, flow.workflowId, first);
+      await flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
+      const onLedger = await tried();
+      expect(onLedger).toHaveLength(4);
+      if (status === 'cancelled') await flow.command('cancel', { when: 'now' });
+      await resetTo(time.client, { workflowId: flow.workflowId, runId: first }, task);
+      await reach(16);
+      expect(await tried()).toEqual(onLedger);
+      expect(await flow.status()).toMatchObject({ status, subscription: { billedPeriods: 2, unpaidPeriods: 1 } });
+      const told = all.filter(({ notification }) => notification.workflowId === flow.workflowId);
+      const types = told.map(({ notification }) => notification.type);
+      expect(types).toContain('subscription.unpaid');
+      expect(types).not.toContain('subscription.paused');
+      if (status === 'active') await flow.command('cancel', { when: 'now' });
+    },
+  );
 });
