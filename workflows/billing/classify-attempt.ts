@@ -252,11 +252,15 @@ export function keepToLimit(flow: Billing, open: OpenPeriod): void {
 
 /**
  * After a reset the present card may be one that was declined for good: a `changeCard` to it was refused before, and is
- * done where it is given again. Another one is asked for instead of a try, which the card schemes forbid.
+ * done where it is given again.
  */
+export function isDead({ afterReset, hardDeclined, card }: Billing): boolean {
+  return afterReset === true && hardDeclined?.includes(card.token.toLowerCase()) === true;
+}
+
+/** Another card is asked for instead of a try with a dead one, which the card schemes forbid. */
 export function keepFromDeadCard(flow: Billing, open: OpenPeriod): void {
-  const isDead = flow.hardDeclined?.includes(flow.card.token.toLowerCase()) === true;
-  if (!isDead || flow.afterReset !== true || open.step.do !== 'attempt') return;
+  if (!isDead(flow) || open.step.do !== 'attempt') return;
   open.state = { ...open.state, hold: 'card' };
   open.step = { do: 'wait', for: 'card', giveUpAt: open.endsAt, cutShort: true };
 }

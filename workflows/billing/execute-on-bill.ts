@@ -3,13 +3,13 @@ import { canonical, fingerprint } from '../../src/contract/idempotency.js';
 import type { RefundReading } from '../../src/contract/engine-port.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
-import type { RefundPeriod } from '../../src/contract/subscription-commands.js';
+import type { BillNow, RefundPeriod } from '../../src/contract/subscription-commands.js';
 import { dunningPolicyOf, attemptRefusal } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
 import { refunds } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { doubtfulOf } from './bills.js';
-import { classifyAttempt, endDoubt, isOtherCard, limitRefusal, noteDecline } from './classify-attempt.js';
+import { classifyAttempt, endDoubt, isDead, isOtherCard, limitRefusal, noteDecline } from './classify-attempt.js';
 import { openAhead } from './calendar.js';
 import { isStarted } from './is-started.js';
 import { readDoubtful } from './read-doubtful.js';
@@ -52,7 +52,12 @@ export async function billNow(
     return {
       refusal: `a reset gives it again, and period ${period} was not tried before: give it with another commandId`,
     };
-  if (open?.period === period) return tryNow(flow, open, command);
+  if (open?.period === period) {
+    const refusal = tryRefusal(flow, open, command.request);
+    if (refusal !== undefined) return refusal;
+    if (isDead(flow) && !(await isStarted(flow))) return untriable(period, REFUSALS.needsNewCard);
+    return tryNow(flow, open, command);
+  }
   if (period !== next) return { refusal: `period ${period} is neither open nor the next one, which is ${next}` };
   if (open !== undefined) return { refusal: `period ${period} can not be billed while period ${open.period} is open` };
   if (flow.cancelAtPeriodEnd === true) {
@@ -60,9 +65,11 @@ export async function billNow(
   }
   const nothing = nothingToBill(flow, period);
   if (nothing !== undefined) return { refusal: `period ${period} ${nothing}` };
-  if (flow.left?.hold === 'card') return { refusal: `period ${period} can not be tried: ${REFUSALS.needsNewCard}` };
+  // What a run before a reset has started with it is followed.
+  if (flow.left?.hold === 'card' || (isDead(flow) && !(await isStarted(flow))))
+    return untriable(period, REFUSALS.needsNewCard);
   const limit = limitRefusal(flow);
-  if (limit !== undefined) return { refusal: `period ${period} can not be tried: ${limit}` };
+  if (limit !== undefined) return untriable(period, limit);
   if ((await openAhead(flow)) === undefined) return { refusal: `the plan ends before period ${period}` };
   flow.billing = command;
   return 'later';
@@ -80,11 +87,12 @@ function billedBefore(period: number): string {
   return `period ${period} was billed before this subscription began (billedThrough)`;
 }
 
-function tryNow(
-  flow: Billing,
-  open: OpenPeriod,
-  command: SubscriptionCommand & { name: 'billNow' },
-): Refusal | 'later' {
+function untriable(period: number, cause: string): Refusal {
+  return { refusal: `period ${period} can not be tried: ${cause}` };
+}
+
+/** Why the open bill must not be tried now; undefined if it may, as far as its card is not asked for. */
+function tryRefusal(flow: Billing, open: OpenPeriod, { confirmRisk }: BillNow): Refusal | undefined {
   const { period } = open;
   // An unanswered `billNow` is about to be tried again, with another card.
   if (flow.attempting || flow.billing !== undefined) {
@@ -95,10 +103,13 @@ function tryNow(
     return { refusal: 'it was cancelled, and nothing is billed after its end' };
   if (open.drop === true) return { refusal: `period ${period} is being given up, as the pause before said` };
   const policy = dunningPolicyOf(flow.input.dunning, flow.plan.interval);
-  const { confirmRisk, who, why } = command.request;
   const refusal = attemptRefusal(open.state, policy, confirmRisk === true ? 'personAtRisk' : 'person');
   const cause = refusal === undefined ? limitRefusal(flow) : REFUSALS[refusal];
-  if (cause !== undefined) return { refusal: `period ${period} can not be tried: ${cause}` };
+  return cause === undefined ? undefined : untriable(period, cause);
+}
+
+function tryNow(flow: Billing, open: OpenPeriod, command: SubscriptionCommand & { name: 'billNow' }): 'later' {
+  const { who, why } = command.request;
   if (open.state.hold === 'confirmation' && who !== undefined && why !== undefined) {
     const risk = { payment: doubtfulOf(flow, open), who, why, at: new Date(Date.now()).toISOString() };
     open.confirmedRisks = [...(open.confirmedRisks ?? []), risk];

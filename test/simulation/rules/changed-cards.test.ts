@@ -129,14 +129,40 @@ test('a card that was declined for good is charged by no `changeCard` that was r
     failsWith('StateConflict', 'has declined this very card for good'),
   );
   await reset(1);
-  await reach(15);
   const billed = ['1.1 day 0 Succeed 6000 EUR', '2.1 day 7 Failed 6000 EUR', '2.2 day 7 Succeed 6000 EUR'];
+  expect(await tried()).toEqual(billed);
+  await expect(flow.command('billNow', { period: 3 })).rejects.toMatchObject(
+    failsWith('StateConflict', 'period 3 can not be tried: its card was declined for good'),
+  );
+  expect(await flow.status()).toMatchObject({ status: 'active', subscription: { nextBill: { period: 3 } } });
+  await reach(15);
   expect(await tried()).toEqual(billed);
   expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'card' });
   await expect(flow.command('billNow', { period: 3 })).rejects.toMatchObject(failsWith('StateConflict', 'card'));
   await flow.command('changeCard', { token });
   await flow.worksOn();
   expect(await tried()).toEqual([...billed, '3.1 day 15 Succeed 6000 EUR']);
+  await flow.command('cancel', { when: 'now' });
+});
+
+test('nor by a `billNow` of a bill whose retry on the other card was to come', async () => {
+  const { flow, input, reach, tried, reset } = await beginResettable(
+    time,
+    {},
+    { '2.1': declinedFor('lost_stolen_card'), '2.2': declinedFor('insufficient_funds') },
+  );
+  await reach(7);
+  await flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
+  await reach(7, 14);
+  await expect(flow.command('changeCard', { token: input.token })).rejects.toMatchObject(
+    failsWith('StateConflict', 'has declined this very card for good'),
+  );
+  await reset(1);
+  await flow.command('resume', { missedPeriods: 'billAll' });
+  await expect(flow.command('billNow', { period: 2 })).rejects.toMatchObject(
+    failsWith('StateConflict', 'period 2 can not be tried: its card was declined for good'),
+  );
+  expect(await tried()).toHaveLength(3);
   await flow.command('cancel', { when: 'now' });
 });
 
