@@ -1,7 +1,7 @@
 import { type ActivityFailure, CancellationScope, condition, patched, workflowInfo } from '@temporalio/workflow';
 import { FAILURE_TYPES, PATCHES } from '../../src/contract/names.js';
 import { decidesAfterReset, isMadeByReset } from '../kit/start-guard.js';
-import type { Billing, Refusal, SubscriptionCommand } from './state.js';
+import type { Billing, OpenPeriod, Refusal, SubscriptionCommand } from './state.js';
 import { tellOf } from './tell.js';
 
 /**
@@ -107,8 +107,11 @@ export function pauseForBill(flow: Billing, period: number): void {
 }
 
 /** A card that has come since may have come when it was given up. */
-export function pauseForNewTry(flow: Billing, period: number): void {
-  const what = 'was tried before a reset, and another card was given since';
+export function pauseForNewTry(flow: Billing, { period, attempts }: OpenPeriod): void {
+  const what =
+    attempts === 0
+      ? 'waited for another card before a reset, and one was given since'
+      : 'was tried before a reset, and another card was given since';
   doubtBill(flow, period, `${what}: nobody knows whether it had been given up by then`);
 }
 

@@ -69,11 +69,12 @@ export async function underWay(flow: Billing): Promise<{ number?: number } | und
  * With another card the open bill is tried at once. That card may have come when the run before the reset had given the
  * bill up: only what that run has started itself is followed without a person.
  */
-export async function doubtNewTry(flow: Billing, { period, step }: OpenPeriod): Promise<void> {
+export async function doubtNewTry(flow: Billing, open: OpenPeriod): Promise<void> {
+  const { step } = open;
   // One that ends tries nothing more, and would be told as paused first.
   if (flow.pendingEnd !== undefined) return;
   if ((step.do !== 'attempt' && step.do !== 'retry') || !decidesAfterReset() || (await isStarted(flow))) return;
-  pauseForNewTry(flow, period);
+  pauseForNewTry(flow, open);
 }
 
 /** Whether the payment after the given ones was already started for a period. */
