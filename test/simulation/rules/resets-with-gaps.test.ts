@@ -176,6 +176,7 @@ describe('a bill that was given up before a reset is not charged on the card tha
 
   test.each([
     ['which the run begins with', NO_FUNDS, 5, 'first', 1],
+    ['which the run begins with, where nothing so late is billed', NO_FUNDS, 5, 'first, skip', 1],
     ['which comes as its payment is declined', STOLEN, 1, 'decline', 1],
     ['which comes while it waits for one', STOLEN, 1, 'wait', 1],
     ['which comes while it waits for one, and was never tried', STOLEN, 1, 'wait', 2],
@@ -184,13 +185,13 @@ describe('a bill that was given up before a reset is not charged on the card tha
     const was =
       period === 1 ? 'was tried before a reset, and another card' : 'waited for another card before a reset, and one';
     const { flow, input, reach, tried } = await weekly(
-      { ...FOUR_WEEKS, ...withoutEnd },
+      { ...FOUR_WEEKS, ...withoutEnd, missedPeriods: since === 'first, skip' ? 'skip' : 'billLatest' },
       Object.fromEntries(Array.from({ length: times }, (_, index) => [`1.${index + 1}`, decline])),
     );
     await reach(day);
     if (since === 'wait') await flow.command('changeTerms', { metadata: { shop: '7' } });
     const { runId } = await time.client.workflow.getHandle(flow.workflowId).describe();
-    const task = (await tasksOf(time.client, flow.workflowId, runId)).at(since === 'first' ? 0 : -1);
+    const task = (await tasksOf(time.client, flow.workflowId, runId)).at(since.startsWith('first') ? 0 : -1);
     await reach(day + 9);
     const onLedger = await tried();
     expect(onLedger).toHaveLength(times);
