@@ -55,11 +55,10 @@ function keepHint(flow: FlowState, event: TransactionEvent): void {
 
 /**
  * True if a signed event shows our own reference on a transaction of our kind: a lost task created and charged that
- * payment. What has failed there is no reason not to charge, unless its failure is unconfirmed, or does not say why.
+ * payment. What has failed there is no reason not to charge, unless its failure is unconfirmed.
  */
 export function revealsPayment(flow: FlowState, event: TransactionEvent): boolean {
-  const { status, category } = event;
-  const hasFailed = status === 'Failed' && category !== undefined && category !== 'provider_network_error';
+  const hasFailed = event.status === 'Failed' && event.category !== 'provider_network_error';
   return (
     event.trusted &&
     event.businessUnit === flow.businessUnit &&
