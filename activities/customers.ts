@@ -10,7 +10,7 @@ import type {
 } from '../src/contract/activity-calls.js';
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import type { CustomerRecord, PaymentMethodRecord } from '../src/contract/records.js';
-import type { CustomerRequest } from '../src/provider/index.js';
+import type { CustomerRequest, ProviderAnswer, StoredPaymentMethod } from '../src/provider/index.js';
 import { mayBeLost } from './after-restore.js';
 import {
   type ActivityDeps,
@@ -117,14 +117,17 @@ export async function listPaymentMethods(
   call: ListPaymentMethodsCall,
 ): Promise<PaymentMethodRecord[]> {
   try {
-    return await readCall(deps, call, async (provider, options) => {
-      const { data, requestId } = await provider.listPaymentMethods(call.customerId, options);
-      return data.map((method) => paymentMethodRecord({ data: method, requestId }));
-    });
+    return await readCall(deps, call, async (provider, options) =>
+      cardsOf(await provider.listPaymentMethods(call.customerId, options)),
+    );
   } catch (error) {
     if (!isRefusedRead(error)) throw error;
     return await cardsOfCustomer(deps, call, error);
   }
+}
+
+function cardsOf({ data, requestId }: ProviderAnswer<StoredPaymentMethod[]>): PaymentMethodRecord[] {
+  return data.map((method) => paymentMethodRecord({ data: method, requestId }));
 }
 
 /** The interface names no list of cards, and of a customer it says that its read shows them. */
@@ -135,8 +138,8 @@ async function cardsOfCustomer(
 ): Promise<PaymentMethodRecord[]> {
   try {
     return await readCall(deps, call, async (provider, options) => {
-      const { data, requestId } = await provider.getCustomer(call.customerId, options);
-      return data.paymentMethods.map((method) => paymentMethodRecord({ data: method, requestId }));
+      const answer = await provider.getCustomer(call.customerId, options);
+      return cardsOf({ ...answer, data: answer.data.paymentMethods });
     });
   } catch (error) {
     if (!isRefusedRead(error)) throw error;
