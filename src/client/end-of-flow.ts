@@ -116,7 +116,7 @@ type History = Awaited<ReturnType<Client['workflowService']['getWorkflowExecutio
 type Event = NonNullable<NonNullable<History['history']>['events']>[number];
 
 /** The last event of a closed workflow. `wait`: the engine answers when it closes, or with a token to ask again. */
-async function closeEventOf(
+export async function closeEventOf(
   client: Client,
   workflowId: string,
   { runId, wait }: { runId?: string; wait?: { token: Uint8Array | undefined } } = {},

@@ -1,16 +1,19 @@
 import type { Client } from '@temporalio/client';
+import type { FinalChargeOutcome } from '../contract/charge.js';
 import type { ToldEnd } from '../contract/engine-port.js';
 import { FAILURE_TYPES, subscriptionWorkflowId } from '../contract/names.js';
 import { isSealed } from '../contract/payload-marks.js';
-import { allOtherRuns, described, eventsOf, runsBefore } from './earlier-runs.js';
+import { saysThatNothingWasSent } from '../domain/nothing-sent.js';
+import { allOtherRuns, described, runsBefore } from './earlier-runs.js';
+import { closeEventOf } from './end-of-flow.js';
 
 /** Who ends the run that a reset replaces (server, `consts.IdentityResetter`). */
 const RESETTER = 'history-resetter';
 
 /**
- * Another run of a flow that has told somebody that it took nothing, or a person's word, who goes on from that: its caller, or the subscription
- * whose attempt to bill it is, which goes on from any end. A run that a reset has replaced, or that continues as new, has told nothing; nor has one that a person has
- * terminated, but to its subscription.
+ * Another run of a flow that has told somebody that it took nothing, or a person's word, who goes on from that: its caller, or
+ * the subscription whose attempt to bill it is, which goes on from any end. A run that a reset has replaced, or that continues
+ * as new, has told nothing; nor has one that a person has terminated, but to its subscription.
  * @param subscription the one whose attempt it is by its reference
  * @throws Error while the visibility list, which lags, may not have all runs
  */
@@ -53,20 +56,16 @@ async function isAttemptOf(client: Client, workflowId: string, runId: string, su
   return own === undefined || parent === subscriptionWorkflowId(subscription);
 }
 
-/**
- * Where a key was sent, the service answers to it as before, and moves nothing twice. A person's word is no proof that it was.
- */
+/** Where a key was sent, the service answers to it as before, and moves nothing twice. A person's word is no proof that it was. */
 function told(result: unknown): Pick<ToldEnd, 'saidTaken'> | undefined {
-  if (!isSealed(result)) return { saidTaken: 'of unknown id' };
-  const { status, transactionId, evidence } = result as Partial<{
-    status: string;
-    transactionId: string;
-    evidence: { knownBy: string };
-  }>;
-  const isNothing = status === 'notExecuted' || status === 'declined';
-  if (evidence?.knownBy === 'operator') return isNothing ? {} : { saidTaken: transactionId ?? 'of unknown id' };
-  return isNothing && transactionId === undefined ? {} : undefined;
+  if (!isSealed(result)) return { saidTaken: UNNAMED };
+  const outcome = result as Partial<FinalChargeOutcome>;
+  if (saysThatNothingWasSent(outcome)) return {};
+  const { transactionId = UNNAMED, evidence } = outcome;
+  return evidence?.knownBy === 'operator' ? { saidTaken: transactionId } : undefined;
 }
+
+const UNNAMED = 'of unknown id';
 
 async function whatWasTold(
   client: Client,
@@ -81,12 +80,10 @@ async function whatWasTold(
   }
   if (status === 'CANCELLED') return {};
   if (status !== 'FAILED' && (status !== 'TERMINATED' || !ofAttempt)) return undefined;
-  let hasTold = true;
-  for await (const event of eventsOf(client, workflowId, runId)) {
-    if (event.workflowExecutionTerminatedEventAttributes?.identity === RESETTER) hasTold = false;
-    // It says that it does not know what another run has done.
-    const { failure } = event.workflowExecutionFailedEventAttributes ?? {};
-    if (!ofAttempt && failure?.applicationFailureInfo?.type === FAILURE_TYPES.referenceConflict) hasTold = false;
-  }
-  return hasTold ? {} : undefined;
+  const { closed } = await closeEventOf(client, workflowId, { runId });
+  const { identity } = closed?.workflowExecutionTerminatedEventAttributes ?? {};
+  const { failure } = closed?.workflowExecutionFailedEventAttributes ?? {};
+  // A conflict says that it does not know what another run has done.
+  const isConflict = failure?.applicationFailureInfo?.type === FAILURE_TYPES.referenceConflict;
+  return identity === RESETTER || (!ofAttempt && isConflict) ? undefined : {};
 }

@@ -1,7 +1,6 @@
 import { ApplicationFailure, CancelledFailure, workflowInfo } from '@temporalio/workflow';
 import { BEFORE_NEW_REFERENCE, FAILURE_TYPES } from '../../src/contract/names.js';
 import type { SiblingThatSent } from '../../src/contract/activities.js';
-import type { FinalOutcome } from '../../src/contract/messages.js';
 import { engineLookup } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { refuseUsedReference } from '../kit/earlier-run.js';
@@ -66,15 +65,6 @@ export async function stopIfCancelled(flow: FlowState): Promise<void> {
   // Not `cancelRequested`: it is set some microtasks later, too late for a cancel that came with the start.
   if (!flow.isCancelled() || flow.moneyPostMayHaveLeft || (await taskWasLost(flow)) || decidesAfterReset()) return;
   throw new CancelledFailure('Cancelled before anything was sent');
-}
-
-const SAYS_THAT_NOTHING_WAS_SENT: ReadonlySet<string> = new Set(['notExecuted', 'declined']);
-
-/** @param outcome undefined: the flow was refused, or cancelled before anything was sent */
-export function saysThatNothingWasSent(outcome: FinalOutcome | undefined): boolean {
-  if (outcome === undefined) return true;
-  const { status, transactionId, evidence } = outcome;
-  return SAYS_THAT_NOTHING_WAS_SENT.has(status) && (transactionId === undefined || evidence.knownBy === 'operator');
 }
 
 /**

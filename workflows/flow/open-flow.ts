@@ -23,9 +23,10 @@ import { isAnswered } from './inbox.js';
 import { compareUnread, compareWithRefusal } from './unread.js';
 import { failLaterRun, openRun, type Start, watchCancel } from '../kit/run.js';
 import { inResetRun, isAttemptToBill } from '../kit/start-guard.js';
+import { saysThatNothingWasSent } from '../../src/domain/nothing-sent.js';
 import { handOverAsTold } from '../kit/hand-over.js';
 import { publish } from '../kit/visibility.js';
-import { refuseSecondRun, saysThatNothingWasSent, siblingThatSent, takeBack } from './earlier-runs.js';
+import { refuseSecondRun, siblingThatSent, takeBack } from './earlier-runs.js';
 import { type FlowTraits, newState } from './new-state.js';
 import type { Command, FlowState } from './state.js';
 import { announce } from './announce.js';
@@ -204,7 +205,7 @@ async function untilTold(flow: FlowState, outcome?: FinalOutcome): Promise<void>
  */
 async function unlessAnotherRunSent(flow: FlowState, outcome?: FinalOutcome): Promise<void> {
   // No history that a reset copies from an original run comes to this point: there that run has ended.
-  if (!inResetRun() || !saysThatNothingWasSent(outcome)) return;
+  if (!inResetRun() || (outcome !== undefined && !saysThatNothingWasSent(outcome))) return;
   for (;;) {
     const { asked, sibling } = await siblingThatSent();
     const conflict = sibling === undefined ? undefined : takeBack(flow, sibling);
