@@ -113,6 +113,14 @@ describe('a run that repeats what was decided before another reset of the same r
     expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD']);
   });
 
+  test('says it again, as often as it is reset, where none has sent anything', async () => {
+    const { flow, declined } = await declinedByTime();
+    for (let round = 0; round < 2; round += 1)
+      expect(await endOf(time.client, flow.workflowId, await resetToItsEnd(flow.workflowId, declined))).toBe(
+        'declined',
+      );
+  });
+
   test('takes what comes while it asks, and tells a person', async () => {
     const { flow, declined } = await declinedByTime();
     const { workflowId } = flow;
@@ -145,15 +153,21 @@ describe('a run that repeats what was decided before another reset of the same r
     expect(await movements(time, flow.reference)).toEqual([]);
   });
 
-  test('does not end as refused where money was paid out', async () => {
-    const input = await inputOf(time, 'credit');
+  /** A flow that was refused, and goes on two hours after a reset to its begin. */
+  async function refusedBefore(type: 'credit' | 'authorize') {
+    const input = await inputOf(time, type === 'credit' ? 'credit' : 'charge');
     const refusal = { ...answers(400, 'POST', '/payments'), reconciliation_id: input.reference };
     const { id } = await time.sandbox.addFault(refusal);
-    const flow = await begin(time, SPECS.credit(input));
+    const flow = await begin(time, SPECS[type](input));
     const refused = await stopUntold(flow);
     await time.sandbox.removeFault(id);
     await resetToItsBegin(flow.workflowId, refused);
     await pass(2 * HOUR);
+    return { flow, refused };
+  }
+
+  test('does not end as refused where money was paid out', async () => {
+    const { flow, refused } = await refusedBefore('credit');
     expect(await endOf(time.client, flow.workflowId)).toBe('succeeded');
     const paying = await runOf(flow.workflowId);
     await refusesToSayIt(flow, await resetToItsEnd(flow.workflowId, refused), paying);
@@ -161,14 +175,7 @@ describe('a run that repeats what was decided before another reset of the same r
   });
 
   test('does not end as refused where money is held, and the run that holds it goes on once it is reset', async () => {
-    const input = await inputOf(time, 'charge');
-    const refusal = { ...answers(400, 'POST', '/payments'), reconciliation_id: input.reference };
-    const { id } = await time.sandbox.addFault(refusal);
-    const flow = await begin(time, SPECS.authorize(input));
-    const refused = await stopUntold(flow);
-    await time.sandbox.removeFault(id);
-    await resetToItsBegin(flow.workflowId, refused);
-    await pass(2 * HOUR);
+    const { flow, refused } = await refusedBefore('authorize');
     expect(await flow.status()).toMatchObject({ status: 'authorized' });
     const holding = await runOf(flow.workflowId);
     await refusesToSayIt(flow, await resetToItsEnd(flow.workflowId, refused), holding);

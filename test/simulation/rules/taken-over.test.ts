@@ -40,7 +40,11 @@ const decide = async (workflowId: string, words: object): Promise<unknown> =>
   await time.client.workflow.getHandle(workflowId).executeUpdate(SETTLE, { args: [{ ...OPERATOR, ...words }] });
 
 describe('after the flow that made a payment was terminated', () => {
-  test('a capture that it may have made already waits for a person, who says that it has', async () => {
+  test.each([
+    ['', true],
+    [', also where the service echoes nothing', false],
+  ])('a capture that it may have made already waits for a person, who says that it has%s', async (_where, isEchoed) => {
+    await echoes(isEchoed, isEchoed);
     const { actions, onLedger } = await terminatedAfterItsCapture();
     const { answer } = await actions.command('capture', { commandId: 'one', amount: 7_000 });
     await time.passUntil((await time.now()) + HOUR);
@@ -52,17 +56,6 @@ describe('after the flow that made a payment was terminated', () => {
     // From now on it is known whose that capture is.
     expect(await actions.ask('capture', { commandId: 'two', amount: 7_000 })).toMatchObject({ status: 'succeeded' });
     expect(await onLedger()).toEqual([HELD, PART, PART]);
-  });
-
-  test('a capture that it may have made already waits for a person as well where the service echoes nothing', async () => {
-    await echoes(false, false);
-    const { actions, onLedger } = await terminatedAfterItsCapture();
-    const { answer } = await actions.command('capture', { commandId: 'one', amount: 7_000 });
-    await time.passUntil((await time.now()) + HOUR);
-    expect(await onLedger()).toEqual([HELD, PART]);
-    expect(await actions.status()).toMatchObject({ status: 'unknown', waitingFor: 'operator', needsOperator: true });
-    expect(await decide(actions.workflowId, { status: 'succeeded' })).toMatchObject({ status: 'succeeded' });
-    expect(await answer).toMatchObject({ status: 'succeeded', amount: 7_000 });
   });
 
   test('a person may say that it was another command, and the next one is carried out', async () => {

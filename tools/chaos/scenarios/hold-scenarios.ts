@@ -75,7 +75,7 @@ export const HOLD_SCENARIOS: readonly Scenario[] = [
       const { answer } = await driver.command('capture', first, { expected: 'declined' });
       // Where nobody can be asked whether it failed, nothing is sent beside it before a person has said so.
       const isConfirmed = !(answer?.status === 'declined' && answer.confirmed === false);
-      const next = { expected: isConfirmed ? 'succeeded' : 'any' } as const;
+      const next = { expected: isConfirmed ? 'succeeded' : 'refused' } as const;
       if (pick([true, false])) await driver.command('void', { commandId: 'v1' }, next);
       else await driver.command('capture', { reference: driver.reference('c2'), amount: PENDS_THEN_SUCCEEDS }, next);
     },
