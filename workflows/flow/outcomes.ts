@@ -110,7 +110,7 @@ export function base(flow: FlowState) {
 
 /** Fields that every end of a hold has in common. */
 export function baseOfHold(flow: FlowState, { authorized }: Pick<Hold, 'authorized'>) {
-  return { ...base(flow), amount: flow.amount, authorizationId: authorized.transactionId ?? '' };
+  return { ...base(flow), amount: authorized.amount, authorizationId: authorized.transactionId ?? '' };
 }
 
 export function evidence(flow: FlowState, knownBy: KnownBy): Evidence {
@@ -142,7 +142,7 @@ export function presentOutcome(state: FlowState, command?: Command): Outcome {
     waitingFor: state.waitingFor,
   };
   if (state.status === 'authorized' && state.held !== undefined && command === undefined) {
-    return { ...base, status: 'authorized', ...state.held };
+    return { ...base, amount: state.hold?.authorized.amount ?? state.amount, status: 'authorized', ...state.held };
   }
   if (state.status === 'underReview' && command === undefined) {
     const score = state.risk?.score;

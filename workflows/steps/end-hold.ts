@@ -22,6 +22,7 @@ import {
   releaseToReauthorize,
   sendVoid,
   show,
+  wholeOf,
 } from './hold-steps.js';
 import { believed, inspectHold, type Look, lookFirst } from './inspect-hold.js';
 import { askOperator } from './operator.js';
@@ -34,7 +35,7 @@ export async function captureHold(flow: FlowState, hold: Hold, command?: Capture
   return await resumable(flow, 'capture', begin, async (notes) => {
     if (notes.taken !== undefined) return await releaseRest(flow, hold, notes.taken);
     if (notes.voids === undefined) {
-      const amount = command?.request.amount ?? flow.amount;
+      const amount = command?.request.amount ?? wholeOf(flow, hold);
       const reconciliationId = command?.request.reference ?? flow.reference;
       const look = await lookFirst(flow, hold, 'capture', command, { amount, reconciliationId });
       if (isDoubtedUnread(flow, hold, look) || !mayAct(look)) {
@@ -85,7 +86,7 @@ async function sendCapture(
   if (command !== undefined) answer(flow, command, hold.sequences.capture, ended);
   const end = endOfVoids(flow, voids, ended);
   if (end !== undefined && 'voided' in end) {
-    return { ended: { ...voided(flow, hold, end.outcome, 'command'), voided: end.voided } };
+    return { ended: { ...voided(hold, end.outcome, 'command'), voided: end.voided } };
   }
   if (ended.status !== 'succeeded') {
     if (ended.status === 'notExecuted' && ended.braked === true && command === undefined) noteBraked(hold);
@@ -96,7 +97,7 @@ async function sendCapture(
     const isStopped = ended.status === 'notExecuted' && isToldSinceRead(flow);
     return { ended: isStopped ? await inspectHold(flow, hold) : undefined };
   }
-  if (flow.amount > ended.amount)
+  if (hold.authorized.amount > ended.amount)
     hold.taken = { transactionId: ended.transactionId ?? 'of unknown id', amount: ended.amount };
   enter(flow, { status: 'captured', waitingFor: 'provider' });
   return { capture: ended, despite: end };
@@ -131,10 +132,10 @@ async function release(
   if (ended.status === 'notExecuted' && ended.braked === true) keepHold(hold, ended.reason);
   // The void may have been stopped by news of a capture.
   if (ended.status !== 'succeeded') return isToldSinceRead(flow) ? await inspectHold(flow, hold) : undefined;
-  return voided(flow, hold, ended, reason);
+  return voided(hold, ended, reason);
 }
 
-function voided(flow: FlowState, hold: Hold, ended: FinalStepOutcome, reason: string): Voided {
+function voided(hold: Hold, ended: FinalStepOutcome, reason: string): Voided {
   const { reference, currency, paymentId, transactionId, risk, details, evidence } = ended;
   return {
     reference,
@@ -144,7 +145,7 @@ function voided(flow: FlowState, hold: Hold, ended: FinalStepOutcome, reason: st
     ...(risk !== undefined && { risk }),
     ...(details !== undefined && { details }),
     evidence,
-    amount: flow.amount,
+    amount: hold.authorized.amount,
     status: 'voided',
     authorizationId: hold.authorized.transactionId ?? '',
     reason,

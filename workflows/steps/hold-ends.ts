@@ -134,7 +134,7 @@ export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Ca
     ...baseOfHold(flow, hold),
     status: 'captured',
     transactionId: first.transactionId,
-    capturedAmount: captures.reduce((sum, { amount = flow.amount }) => sum + amount, 0),
+    capturedAmount: captures.reduce((sum, { amount = hold.authorized.amount }) => sum + amount, 0),
     evidence: {
       ...evidence(flow, 'poll'),
       proof: `the service lists as captured: ${captures.map(({ transactionId }) => transactionId).join(', ')}`,

@@ -29,7 +29,7 @@ function refuses(flow: FlowState, hold: Hold, name: RefusableName, request: Refu
   // Commands that the earlier run accepted for the next hold wait for that hold.
   const isReauthorized =
     hold.mustVoid === 'reauthorize' || (Date.now() >= hold.terms.captureBy && reauthorizesAtDeadline(hold));
-  if (inResetRun() && isReauthorized) return exceeds(flow, request);
+  if (inResetRun() && isReauthorized) return exceeds(flow, request, hold);
   return forbids(flow, hold, name, request);
 }
 
@@ -50,7 +50,7 @@ export function forbids(
   if (unconfirmedCapture !== undefined) {
     return { refusal: `capture ${unconfirmedCapture} failed without confirmation; another could take the money twice` };
   }
-  return exceeds(flow, request);
+  return exceeds(flow, request, hold);
 }
 
 function cannotReauthorize({ ofEarlierFlow, reauthorizationsLeft, unconfirmedCapture }: Hold): Refusal | undefined {
@@ -77,12 +77,13 @@ function cannotReauthorize({ ofEarlierFlow, reauthorizationsLeft, unconfirmedCap
   return { refusal: `capture ${unconfirmedCapture} failed without confirmation; the money may have been taken` };
 }
 
-function exceeds(flow: FlowState, request: RefusableRequest): Refusal | undefined {
+function exceeds(flow: FlowState, request: RefusableRequest, hold?: Hold): Refusal | undefined {
   const amount = 'amount' in request ? request.amount : undefined;
-  if (amount === undefined || amount <= flow.amount) return undefined;
+  const held = hold?.authorized.amount ?? flow.amount;
+  if (amount === undefined || amount <= held) return undefined;
   const { currency } = flow;
   return {
-    refusal: `amount: ${showMoney(amount, currency)} is more than the ${showMoney(flow.amount, currency)} authorized`,
+    refusal: `amount: ${showMoney(amount, currency)} is more than the ${showMoney(held, currency)} authorized`,
     type: FAILURE_TYPES.invalidInput,
   };
 }

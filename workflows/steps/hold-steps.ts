@@ -58,9 +58,10 @@ export async function sendVoid(flow: FlowState, hold: Hold, notLooked = false, u
 export function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | undefined): MoneyStep {
   const { paymentId = '' } = flow;
   // Not `stepAmount`: in a later run the step fields may describe a void of this capture, and a repeat must be the same.
-  const amount = command?.request.amount ?? flow.amount;
+  const amount = command?.request.amount ?? wholeOf(flow, hold);
   // Without an amount the service captures everything; from the second capture on it requires an amount.
-  const capture = command?.request.amount === undefined && hold.captures.length === 0 ? {} : { amount };
+  const isWhole = command?.request.amount === undefined && hold.captures.length === 0;
+  const capture = isWhole && amount === hold.authorized.amount ? {} : { amount };
   const reconciliationId = command?.request.reference ?? flow.reference;
   return moneyStep(flow, {
     paymentId,
@@ -80,6 +81,14 @@ export function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | un
         ...(command === undefined && !hold.captureAtOnce && { atDeadline: true as const }),
       }),
   });
+}
+
+/**
+ * What a capture without an amount takes. A person may have settled the authorization over another sum than was asked
+ * for: more than either must not be captured.
+ */
+export function wholeOf({ amount }: FlowState, { authorized }: Hold): number {
+  return Math.min(amount, authorized.amount);
 }
 
 /**
@@ -103,7 +112,7 @@ export function note(ids: string[], { transactionId }: FinalStepOutcome): void {
 export function showHeld(flow: FlowState, hold: Hold, soon: boolean): void {
   const { authorized, mustVoid, retries, terms } = hold;
   flow.kind = 'authorization';
-  flow.stepAmount = flow.amount;
+  flow.stepAmount = authorized.amount;
   flow.transactionId = authorized.transactionId;
   flow.settleable = isAsked(hold);
   flow.settlesAmount = flow.settleable;

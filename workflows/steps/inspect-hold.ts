@@ -29,6 +29,7 @@ import {
   reauthorizesAtDeadline,
   releaseToReauthorize,
   wasReplaced,
+  wholeOf,
 } from './hold-steps.js';
 import { type Intent, isOurs } from './ours-of-hold.js';
 import { listed, readPaymentOrWhyNot } from './read.js';
@@ -214,7 +215,7 @@ export async function decideHold(
     command.answer = { refusal: `the hold is gone: ${look.status}` };
     return look;
   }
-  const { status, transactionId, amount = flow.amount } = command.request;
+  const { status, transactionId, amount = wholeOf(flow, hold) } = command.request;
   const isUnread = look === 'statusless' || look === 'notOffered' || look === 'failed';
   const doubted = isUnread && isDoubted(flow, hold);
   const lapses = isUnread && (look !== 'failed' || doubted) && Date.now() >= hold.terms.heldUntil;
@@ -229,7 +230,8 @@ export async function decideHold(
     return refuse('it is to be told whether the payment was captured: say succeeded or notExecuted');
   if (status === 'succeeded' && transactionId === undefined)
     return refuse('name the transactionId of the capture that the service has');
-  if (amount > flow.amount) return refuse(`amount: ${amount} minor units are more than the ${flow.amount} held`);
+  const held = hold.authorized.amount;
+  if (amount > held) return refuse(`amount: ${amount} minor units are more than the ${held} held`);
   const decided = decidedOutcome(flow, command);
   const common = baseOfHold(flow, hold);
   if (isHeldIfNone && !lapses && status === 'notExecuted') {

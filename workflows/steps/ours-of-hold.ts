@@ -3,7 +3,7 @@ import type { TransactionRecord } from '../../src/contract/records.js';
 import { findOurs } from '../../src/domain/ownership.js';
 import { isCaptureOf } from '../../src/domain/sent-before.js';
 import type { FlowState, Hold, VoidOf } from '../flow/state.js';
-import type { CaptureOf } from './hold-steps.js';
+import { type CaptureOf, wholeOf } from './hold-steps.js';
 import { listed } from './read.js';
 
 /** What is to be captured; empty for a void. */
@@ -33,7 +33,7 @@ export async function isOurs(
   const isLater = ofDueKey === undefined && hold.seenAfterReset === true;
   const later = isLater ? sentLater(flow, hold, operation, records, command) : undefined;
   const ours = ofDueKey ?? later?.record;
-  if (ours === undefined || (amount !== undefined && (ours.amount ?? flow.amount) !== amount)) return false;
+  if (ours === undefined || (amount !== undefined && (ours.amount ?? wholeOf(flow, hold)) !== amount)) return false;
   if (later !== undefined) hold.sequences[operation] = later.sequence - 1;
   return true;
 }

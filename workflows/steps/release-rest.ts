@@ -23,8 +23,7 @@ export interface Taken {
 
 /** Ends a captured hold: releases what the capture has left of it. */
 export async function releaseRest(flow: FlowState, hold: Hold, taken: Taken): Promise<HoldOutcome> {
-  const rest = flow.amount - taken.capture.amount;
-  if (rest <= 0) return captured(flow, hold, taken);
+  if (restOf(hold, taken) <= 0) return captured(hold, taken);
   return await resumable(
     flow,
     'release',
@@ -46,7 +45,7 @@ interface Releasing {
  * that it releases only the rest: otherwise it would reverse what was captured.
  */
 async function release(flow: FlowState, hold: Hold, taken: Taken, notes: Releasing): Promise<HoldOutcome> {
-  const lapses = (why: string): Captured => captured(flow, hold, taken, lapsing(flow, hold, taken, why));
+  const lapses = (why: string): Captured => captured(hold, taken, lapsing(hold, taken, why));
   if (notes.looking === undefined) {
     // Empty if a void may be sent.
     const why = await kept(notes, 'why', async () =>
@@ -119,7 +118,7 @@ async function lookWhetherItStands(
     const isShown = payment !== undefined && STANDS.includes(payment.status);
     // While a void is still offered the read may lag, and show the state before the void.
     const mayLag = payment?.nextActions?.includes('Void') === true && Date.now() - looking.begun < MAY_LAG_MS;
-    if (isShown && !mayLag) return stands(flow, hold, taken, notes);
+    if (isShown && !mayLag) return stands(hold, taken, notes);
     const unclear = payment === undefined || payment.status === 'Pending' || isShown;
     if (looking.inDoubt === undefined && (!unclear || Date.now() - looking.begun >= GIVE_UP_LOOKING_MS)) {
       looking.inDoubt = true;
@@ -132,7 +131,7 @@ async function lookWhetherItStands(
       const now = message.command.request.status === 'notExecuted' ? await readPayment(flow) : undefined;
       if (now !== undefined && STANDS.includes(now.status)) {
         message.command.answer = { refusal: `the payment service shows the payment as ${now.status}` };
-        return stands(flow, hold, taken, notes);
+        return stands(hold, taken, notes);
       }
       const decided = decide(flow, hold, taken, notes, message.command, looking.inDoubt === true);
       if (decided !== undefined) return decided;
@@ -140,8 +139,13 @@ async function lookWhetherItStands(
   }
 }
 
-function stands(flow: FlowState, hold: Hold, taken: Taken, { sent }: Releasing): Captured {
-  return captured(flow, hold, taken, releasedBy(flow, hold, taken, sent));
+/** Minor units. */
+function restOf({ authorized }: Hold, { capture }: Taken): number {
+  return authorized.amount - capture.amount;
+}
+
+function stands(hold: Hold, taken: Taken, { sent }: Releasing): Captured {
+  return captured(hold, taken, releasedBy(hold, taken, sent));
 }
 
 function callOperator(
@@ -184,7 +188,7 @@ function decide(
   if (transactionId !== undefined && transactionId !== capture.transactionId)
     return refuse(`what is decided is whether the capture ${capture.transactionId ?? ''} stands, not ${transactionId}`);
   const { evidence } = decidedOutcome(flow, command);
-  if (status === 'succeeded') return { ...captured(flow, hold, taken, releasedBy(flow, hold, taken, sent)), evidence };
+  if (status === 'succeeded') return { ...captured(hold, taken, releasedBy(hold, taken, sent)), evidence };
   const voided: Voided = {
     ...baseOfHold(flow, hold),
     status: 'voided',
@@ -194,22 +198,22 @@ function decide(
   return { ...voided, transactionId: sent?.transactionId ?? capture.transactionId ?? '' };
 }
 
-function releasedBy(flow: FlowState, hold: Hold, taken: Taken, sent: FinalStepOutcome | undefined): Released {
+function releasedBy(hold: Hold, taken: Taken, sent: FinalStepOutcome | undefined): Released {
   if (sent?.status === 'succeeded')
-    return { amount: flow.amount - taken.capture.amount, by: 'void', transactionId: sent.transactionId ?? '' };
-  return lapsing(flow, hold, taken, sent === undefined ? 'this run has sent no void' : `the void ended ${sent.status}`);
+    return { amount: restOf(hold, taken), by: 'void', transactionId: sent.transactionId ?? '' };
+  return lapsing(hold, taken, sent === undefined ? 'this run has sent no void' : `the void ended ${sent.status}`);
 }
 
-function lapsing(flow: FlowState, { terms }: Hold, { capture }: Taken, why: string): Released {
-  return { amount: flow.amount - capture.amount, by: 'expiry', at: new Date(terms.heldUntil).toISOString(), why };
+function lapsing(hold: Hold, taken: Taken, why: string): Released {
+  return { amount: restOf(hold, taken), by: 'expiry', at: new Date(hold.terms.heldUntil).toISOString(), why };
 }
 
-function captured(flow: FlowState, hold: Hold, { capture, despite }: Taken, released?: Released): Captured {
+function captured(hold: Hold, { capture, despite }: Taken, released?: Released): Captured {
   const { status: _status, amount, ...common } = capture;
   return {
     ...common,
     status: 'captured',
-    amount: flow.amount,
+    amount: hold.authorized.amount,
     capturedAmount: amount,
     authorizationId: hold.authorized.transactionId ?? '',
     ...(released !== undefined && { released }),

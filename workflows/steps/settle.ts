@@ -227,8 +227,6 @@ function note(flow: FlowState, record: TransactionRecord): void {
 
 /** The sum of a transaction in the flow's currency that is not the one asked for. */
 function otherSumOf(flow: FlowState, { amount, currency = flow.currency }: TransactionRecord): number | undefined {
-  // Of a hold nothing keeps another sum.
-  if (flow.kind === 'authorization') return undefined;
   return currency === flow.currency && amount !== flow.stepAmount ? amount : undefined;
 }
 

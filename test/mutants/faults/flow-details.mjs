@@ -221,8 +221,8 @@ export const DETAIL_FAULTS = [
     rule: 'holds',
     promise: 'What a capture in part leaves is released, and the outcome says how.',
     file: 'workflows/steps/release-rest.ts',
-    from: 'if (rest <= 0) return captured(',
-    to: 'if (rest <= flow.amount) return captured(',
+    from: 'if (restOf(hold, taken) <= 0) return captured(',
+    to: 'if (restOf(hold, taken) <= flow.amount) return captured(',
     tests: ['test/simulation/rules/holds.test.ts'],
   },
   {
@@ -248,8 +248,8 @@ export const DETAIL_FAULTS = [
     rule: 'holds',
     promise: 'No more is captured than was authorized.',
     file: 'workflows/steps/hold-refusals.ts',
-    from: 'if (amount === undefined || amount <= flow.amount) return undefined;',
-    to: 'if (amount === undefined || amount <= flow.amount + 1) return undefined;',
+    from: 'if (amount === undefined || amount <= held) return undefined;',
+    to: 'if (amount === undefined || amount <= held + 1) return undefined;',
     tests: ['test/simulation/rules/holds.test.ts'],
   },
   {

@@ -134,9 +134,9 @@ export const FLOW_FAULTS = [
     rule: 'money rule 8',
     promise: 'What was captured elsewhere is the sum of all captures.',
     file: 'workflows/steps/hold-ends.ts',
-    from: 'capturedAmount: captures.reduce((sum, { amount = flow.amount }) => sum + amount, 0),',
-    to: 'capturedAmount: first.amount ?? flow.amount,',
-    tests: ['test/simulation/rules/holds.test.ts'],
+    from: 'capturedAmount: captures.reduce((sum, { amount = hold.authorized.amount }) => sum + amount, 0),',
+    to: 'capturedAmount: first.amount ?? hold.authorized.amount,',
+    tests: ['test/simulation/rules/captures-by-others.test.ts'],
   },
   {
     name: 'failed-captures-counted-as-captured',

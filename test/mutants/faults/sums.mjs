@@ -1,6 +1,24 @@
 /** What a payment's sums allow, looks before acting, and cards on file. */
 export const SUM_FAULTS = [
   {
+    name: 'more-captured-than-was-asked-for',
+    rule: 'sums',
+    promise: 'Of a hold over more than was asked for, no more is captured than was asked for.',
+    file: 'workflows/steps/hold-steps.ts',
+    from: 'return Math.min(amount, authorized.amount);',
+    to: 'return Math.max(amount, authorized.amount);',
+    tests: ['test/simulation/rules/other-sums.test.ts'],
+  },
+  {
+    name: 'hold-of-another-sum-takes-what-was-asked-for',
+    rule: 'sums',
+    promise: 'Of a hold over less than was asked for, no more is captured than is held.',
+    file: 'workflows/steps/hold-refusals.ts',
+    from: 'const held = hold?.authorized.amount ?? flow.amount;',
+    to: 'const held = flow.amount;',
+    tests: ['test/simulation/rules/other-sums.test.ts'],
+  },
+  {
     name: 'refund-of-a-capture-takes-what-the-payment-has-left',
     rule: 'sums',
     promise: 'A refund that names a capture refunds no more than that capture took.',

@@ -1,12 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
-import { beginActions, beginHeld, ledgerRows, type VirtualFlow } from '../../support/virtual-flows.js';
+import { movements } from '../../support/payments.js';
+import { until } from '../../support/until.js';
+import { beginActions, beginHeld, beginHold, ledgerRows, type VirtualFlow } from '../../support/virtual-flows.js';
 import { beginFlow, failsWith, HOUR, inputOf, OPERATOR, sharedTime } from './context.js';
 
 const time = sharedTime();
-beforeAll(async () => {
-  await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { sums: 'ignored' } });
-});
+const sums = async (are: 'ignored' | 'strict'): Promise<void> =>
+  void (await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { sums: are } }));
 
 const pass = async (ms: number): Promise<void> => time.passUntil((await time.now()) + ms);
 
@@ -27,6 +28,8 @@ async function said(flow: VirtualFlow<unknown>, moved: number) {
 }
 
 describe('where the service has moved another sum than was asked for', () => {
+  beforeAll(() => sums('ignored'));
+
   test('a capture is told as what was taken: nothing of it is called released, and all of it can be refunded', async () => {
     const hold = await beginHeld(time);
     const { answer } = await hold.command('capture', { commandId: 'part', amount: 5_000 });
@@ -54,5 +57,67 @@ describe('where the service has moved another sum than was asked for', () => {
     await pass(HOUR);
     await refused;
     expect(await ledgerRows(time, paymentId)).toEqual(['charge Succeed 6000 USD', 'refund Succeed 6000 USD']);
+  });
+});
+
+describe('an authorization that a person has settled over another sum than was asked for', () => {
+  beforeAll(() => sums('strict'));
+
+  /** 200.00 USD are asked for, and the provider approves another sum. */
+  async function approved(amount: number, input: object = {}) {
+    const { sandbox } = time.simulation.world;
+    const change = (body: unknown, from: number, to: number): Buffer =>
+      Buffer.from(String(body).replace(`"amount":${from}`, `"amount":${to}`));
+    sandbox.through = async (request, serve) => {
+      if (request.method !== 'POST' || !request.path.endsWith('/payments')) return await serve(request);
+      const reply = await serve({ ...request, body: change(request.body, 20_000, amount) });
+      return { ...reply, body: change(reply.body, amount, 20_000) };
+    };
+    const hold = await beginHold(time, { amount: 20_000, ...input });
+    await pass(HOUR);
+    sandbox.through = (request, serve) => serve(request);
+    const say = async (what: object): Promise<unknown> =>
+      await time.holdfast.settleManually(hold.reference, { ...OPERATOR, status: 'succeeded', ...what } as never);
+    await expect(say({})).rejects.toThrow('amount: say what has moved: the service shows');
+    expect(await say({ amount })).toMatchObject({ status: 'succeeded', amount });
+    return hold;
+  }
+
+  test('is a hold of that sum: no more is captured, and all of it is by a capture without an amount', async () => {
+    const hold = await approved(15_000);
+    const status = await until(
+      () => hold.status(),
+      (now) => now.status === 'authorized',
+    );
+    expect(status).toMatchObject({ operationAmount: 15_000, needsOperator: false });
+    const more = hold.ask('capture', { commandId: 'more', amount: 15_001 });
+    await expect(more).rejects.toMatchObject(failsWith('InvalidInput', '150.01 USD is more than the 150.00 USD'));
+    expect(await hold.ask('capture', { commandId: 'all' })).toMatchObject({ status: 'succeeded', amount: 15_000 });
+    const outcome = await hold.outcome();
+    expect(outcome).toMatchObject({ status: 'captured', amount: 15_000, capturedAmount: 15_000 });
+    expect(outcome).not.toHaveProperty('released');
+    expect(await movements(time, hold.reference)).toEqual([
+      'authorization Succeed 15000 USD',
+      'capture Succeed 15000 USD',
+    ]);
+  });
+
+  test.each([
+    ['by a command', {}],
+    ['at once', { captureMode: 'auto' }],
+    ['at the deadline', { onDeadline: 'capture', captureDeadline: '1 day' }],
+  ] as const)('over more has no more captured %s than was asked for', async (how, input) => {
+    const hold = await approved(25_000, input);
+    if (how === 'by a command') await hold.ask('capture', { commandId: 'all' });
+    expect(await hold.outcome()).toMatchObject({
+      status: 'captured',
+      amount: 25_000,
+      capturedAmount: 20_000,
+      released: { amount: 5_000 },
+    });
+    expect(await movements(time, hold.reference)).toEqual([
+      'authorization Succeed 25000 USD',
+      'capture Succeed 20000 USD',
+    ]);
   });
 });
