@@ -115,6 +115,8 @@ export const PATCHES = {
   looksForDisputes: 'holdfast-looks-for-disputes',
   /** A flow tells its merchant again that a person is needed for what had been mended meanwhile. */
   tellsAgain: 'holdfast-tells-again',
+  /** A hold asks whether the service confirms by now that a capture has failed. */
+  confirmsFailures: 'holdfast-confirms-failures',
 } as const;
 
 /**

@@ -46,9 +46,9 @@ export function announce(flow: FlowState): void {
     const { transactionId = '' } = flow;
     if (type !== undefined) tell(flow, type, transactionId, { ...about(flow), amount: flow.stepAmount });
   } else if (status === 'authorized' && held !== undefined && hold !== undefined) {
-    tell(flow, 'hold.authorized', String(hold.number), { ...about(flow), ...held });
-    if (flow.waitingFor === 'captureSoonDue')
-      tell(flow, 'hold.expiring', String(hold.number), { ...about(flow), ...held });
+    const ofHold = { ...about(flow), amount: hold.authorized.amount, ...held };
+    tell(flow, 'hold.authorized', String(hold.number), ofHold);
+    if (flow.waitingFor === 'captureSoonDue') tell(flow, 'hold.expiring', String(hold.number), ofHold);
   }
 }
 

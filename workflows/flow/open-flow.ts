@@ -249,7 +249,7 @@ function answerOpenCommands(flow: FlowState): void {
   for (const command of flow.queue.splice(0)) {
     // One capture or void ended the flow, so it answers one command only: the first, in the engine's order.
     const isTaken = [...flow.commands.values()].some((other) => other.name === command.name && isOf(other, outcome));
-    command.answer = (isTaken ? undefined : doneBeforeReset(command, outcome)) ?? {
+    command.answer = (isTaken ? undefined : doneBeforeReset(flow, command, outcome)) ?? {
       refusal: `the flow ended before this was begun: ${outcome?.status ?? flow.status}`,
     };
   }
@@ -271,7 +271,11 @@ function isOf({ answer }: Command, outcome: FinalOutcome | undefined): boolean {
  * After a reset the engine redelivers the earlier run's commands, perhaps after the events that they caused: then the
  * hold was ended by the very command that is delivered now.
  */
-function doneBeforeReset({ name, request }: Command, outcome: FinalOutcome | undefined): Command['answer'] {
+function doneBeforeReset(
+  flow: FlowState,
+  { name, request }: Command,
+  outcome: FinalOutcome | undefined,
+): Command['answer'] {
   if (!inResetRun() || outcome === undefined) return undefined;
   const { reference, currency, paymentId, transactionId, evidence } = outcome;
   const common = {
@@ -283,7 +287,7 @@ function doneBeforeReset({ name, request }: Command, outcome: FinalOutcome | und
     evidence,
   };
   if (name === 'capture' && outcome.status === 'captured') {
-    const { amount = outcome.amount } = request;
+    const { amount = Math.min(flow.amount, outcome.amount) } = request;
     return amount === outcome.capturedAmount ? { outcome: { ...common, amount } } : undefined;
   }
   return name === 'void' && outcome.status === 'voided'

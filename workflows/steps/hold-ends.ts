@@ -2,9 +2,10 @@ import type { Captured, Expired, HoldOutcome } from '../../src/contract/authoriz
 import type { PaymentRecord } from '../../src/contract/records.js';
 import { isNotOffered, noteRefusedRead } from '../../src/domain/absence.js';
 import { RELEASED_AFTER_END_MS } from '../../src/domain/hold.js';
-import { isUnknownWord } from '../../src/domain/payment-words.js';
+import { isUnknownWord, mayBeGone } from '../../src/domain/payment-words.js';
 import { earlierRuns } from '../../src/domain/sent-before.js';
 import { enter } from '../flow/explain.js';
+import { addLasting } from '../flow/new-state.js';
 import { baseOfHold, evidence } from '../flow/outcomes.js';
 import { isToldSinceRead } from '../flow/told.js';
 import type { FlowState, Hold } from '../flow/state.js';
@@ -12,6 +13,7 @@ import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { decidesAfterReset } from '../kit/start-guard.js';
 import { publish } from '../kit/visibility.js';
 import { engineLookup } from '../policies.js';
+import { isAsked } from './hold-steps.js';
 import { askOperator } from './operator.js';
 import { listed, readPaymentOrWhyNot } from './read.js';
 
@@ -41,8 +43,9 @@ async function readExpired(flow: FlowState, hold: Hold): Promise<HoldOutcome | '
     return 'unclear';
   }
   if (payment.afterReset) hold.seenAfterReset = true;
+  if (mayBeGone(payment.status)) hold.seenAt = 0;
   if (payment.status === 'Captured' || payment.status === 'Refunded')
-    return (await capturedElsewhere(flow, hold)) ?? 'unclear';
+    return (await capturedElsewhere(flow, hold, payment)) ?? 'unclear';
   if (payment.status === 'Voided') return expired(flow, hold, payment);
   const { heldUntil } = hold.terms;
   // The run before a reset may have captured, which this run doesn't know: only an operator can tell.
@@ -62,7 +65,7 @@ async function readExpired(flow: FlowState, hold: Hold): Promise<HoldOutcome | '
     askOfUnknownWord(flow, hold, payment.status);
     return 'unclear';
   }
-  forgetUnknownWord(flow);
+  noLongerAsked(flow, hold);
   if (Date.now() >= heldUntil + RELEASED_AFTER_END_MS) return { ...expired(flow, hold, payment), confirmed: false };
   // Something is under way at the service: wait for its outcome, and void nothing meanwhile.
   const isHeld = payment.status !== 'Pending';
@@ -110,7 +113,11 @@ export function lapsedBy({ terms }: Hold): string {
 const LISTS_LAG_MS = 15 * 60_000;
 
 /** Returns undefined while the captures can't be read, or none is listed yet. */
-export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Captured | undefined> {
+export async function capturedElsewhere(
+  flow: FlowState,
+  hold: Hold,
+  { status }: Pick<PaymentRecord, 'status'>,
+): Promise<Captured | undefined> {
   const captures = (await listed(flow, 'capture'))?.filter(({ status }) => status === 'Succeed');
   const [first] = captures ?? [];
   if (captures === undefined && isNotOffered(flow.refusedLists.capture)) {
@@ -130,6 +137,9 @@ export async function capturedElsewhere(flow: FlowState, hold: Hold): Promise<Ca
     askOperator(flow, 'the service shows the payment as captured, by no capture of this flow');
     return undefined;
   }
+  // The run before a reset may have captured it, and a later flow refunded that.
+  if (status === 'Refunded' && hold.seenAfterReset !== true)
+    addLasting(flow, `the service shows payment ${flow.paymentId} as Refunded: look what of it was given back`);
   return {
     ...baseOfHold(flow, hold),
     status: 'captured',
@@ -170,18 +180,17 @@ export function askOfDoubt(flow: FlowState, hold: Hold): void {
 
 const IF_GONE = 'notExecuted once nothing is held any more';
 
-const CALLS_IT = 'the service calls the payment "';
-
 /** The word may mean that money was captured: nothing is captured beside it, and nothing voided. */
 export function askOfUnknownWord(flow: FlowState, hold: Hold, word: string): void {
   hold.unlistedCapture = true;
-  const since = `${CALLS_IT}${word}", a status that nothing is known of`;
+  const since = `the service calls the payment "${word}", a status that nothing is known of`;
   askForCaptures(flow, since, IF_GONE);
 }
 
-/** The service shows a status that is known again. */
-export function forgetUnknownWord(flow: FlowState): void {
-  if (flow.needsOperator?.startsWith(CALLS_IT) !== true) return;
+/** The service shows again how the hold stands: a person who answered what was asked would be refused. */
+export function noLongerAsked(flow: FlowState, hold: Hold): void {
+  if (!isAsked(hold)) return;
+  hold.unlistedCapture = false;
   enter(flow, { needsOperator: flow.lasting ?? null });
   publish(flow);
 }

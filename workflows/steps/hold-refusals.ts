@@ -4,13 +4,14 @@ import { showMoney } from '../../src/domain/money.js';
 import { waitingVoid } from '../flow/inbox.js';
 import { inResetRun } from '../kit/start-guard.js';
 import type { FlowState, Hold, RefusableName, RefusableRequest, Refusal } from '../flow/state.js';
-import { reauthorizesAtDeadline } from './hold-steps.js';
+import { reauthorizesAtDeadline, wholeOf } from './hold-steps.js';
 import { refusesVoid } from './void-pending.js';
 
 /** Refuses synchronously, with the amounts. The flow itself is not affected. */
 function refuses(flow: FlowState, hold: Hold, name: RefusableName, request: RefusableRequest): Refusal | undefined {
   if (name === 'refund') {
-    return { refusal: 'nothing has been captured; refund it once this flow has ended as captured' };
+    const what = hold.captured === undefined ? 'nothing has been captured' : 'what was not captured is being released';
+    return { refusal: `${what}; refund it once this flow has ended as captured` };
   }
   // After a reset Temporal delivers all commands of the earlier run again at once: they wait for their turn.
   if (!inResetRun()) {
@@ -79,11 +80,12 @@ function cannotReauthorize({ ofEarlierFlow, reauthorizationsLeft, unconfirmedCap
 
 function exceeds(flow: FlowState, request: RefusableRequest, hold?: Hold): Refusal | undefined {
   const amount = 'amount' in request ? request.amount : undefined;
-  const held = hold?.authorized.amount ?? flow.amount;
-  if (amount === undefined || amount <= held) return undefined;
+  const most = hold === undefined ? flow.amount : wholeOf(flow, hold);
+  if (amount === undefined || amount <= most) return undefined;
   const { currency } = flow;
+  const what = hold !== undefined && most < hold.authorized.amount ? 'asked for' : 'authorized';
   return {
-    refusal: `amount: ${showMoney(amount, currency)} is more than the ${showMoney(held, currency)} authorized`,
+    refusal: `amount: ${showMoney(amount, currency)} is more than the ${showMoney(most, currency)} ${what}`,
     type: FAILURE_TYPES.invalidInput,
   };
 }

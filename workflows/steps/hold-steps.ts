@@ -22,7 +22,7 @@ export type CaptureOf = Extract<MoneyCommand, { name: 'capture' }>;
  */
 export async function sendVoid(flow: FlowState, hold: Hold, notLooked = false, unlessCaptured = false) {
   const begin = (): object => {
-    beginStep(flow, 'void');
+    beginStep(flow, 'void', hold.authorized.amount);
     flow.notLooked = notLooked;
     hold.sequences.void += 1;
     if (hold.mustVoid === 'reauthorize') hold.released = true;
@@ -61,7 +61,7 @@ export function captureStep(flow: FlowState, hold: Hold, command: CaptureOf | un
   const amount = command?.request.amount ?? wholeOf(flow, hold);
   // Without an amount the service captures everything; from the second capture on it requires an amount.
   const isWhole = command?.request.amount === undefined && hold.captures.length === 0;
-  const capture = isWhole && amount === hold.authorized.amount ? {} : { amount };
+  const capture = isWhole && amount === hold.authorized.amount && amount === flow.amount ? {} : { amount };
   const reconciliationId = command?.request.reference ?? flow.reference;
   return moneyStep(flow, {
     paymentId,
@@ -116,10 +116,10 @@ export function showHeld(flow: FlowState, hold: Hold, soon: boolean): void {
   flow.transactionId = authorized.transactionId;
   flow.settleable = isAsked(hold);
   flow.settlesAmount = flow.settleable;
+  const due =
+    mustVoid === undefined ? 'the deadline of the hold has passed' : `the hold is to be released (${mustVoid})`;
   const failing =
-    retries.tries >= ASK_OPERATOR_AFTER_TRIES
-      ? `the deadline has passed and ${retries.tries} tries to end the hold have failed`
-      : undefined;
+    retries.tries >= ASK_OPERATOR_AFTER_TRIES ? `${due} and ${retries.tries} tries to end it have failed` : undefined;
   // A caller of `storeCard` never asked for a hold.
   const ofConsent = mustVoid === 'consent given';
   const status = ofConsent ? 'voiding' : 'authorized';

@@ -127,7 +127,7 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
     flow.busy = true;
     const captures = hold.sequences.capture;
     notes.captures = captures;
-    const reason = mustVoid ?? hold.mustVoid ?? 'deadline';
+    const reason = hold.mustVoid ?? 'deadline';
     const ended = await carryOut(
       flow,
       hold,

@@ -1,11 +1,14 @@
+import { patched } from '@temporalio/workflow';
 import type { HoldOutcome, Voided } from '../../src/contract/authorize.js';
+import { PATCHES } from '../../src/contract/names.js';
 import { isNotOffered, noteRefusedRead } from '../../src/domain/absence.js';
-import { isUnknownWord } from '../../src/domain/payment-words.js';
+import { isUnknownWord, mayBeGone } from '../../src/domain/payment-words.js';
+import { hasFailed } from '../../src/domain/settling.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { enter } from '../flow/explain.js';
 import { baseOfHold, decidedOutcome, evidence } from '../flow/outcomes.js';
 import { nextMessage } from '../flow/inbox.js';
-import { isToldSinceRead, noteShown } from '../flow/told.js';
+import { contradicted, isToldSinceRead, noteShown } from '../flow/told.js';
 import { inResetRun } from '../kit/start-guard.js';
 import { publish } from '../kit/visibility.js';
 import type { FlowState, Hold, SettleCommand, VoidOf } from '../flow/state.js';
@@ -13,10 +16,10 @@ import {
   askOfUnknownWord,
   capturedElsewhere,
   expired,
-  forgetUnknownWord,
   isDoubted,
   lapsedBy,
   mayBeCaptured,
+  noLongerAsked,
   withSentBefore,
 } from './hold-ends.js';
 import {
@@ -47,7 +50,7 @@ const GIVE_UP_LOOKING_MS = 15 * 60_000;
  */
 export type Look = HoldOutcome | 'held' | 'ours' | 'notOffered' | 'unread' | 'unclear' | 'cancelled' | 'nextHold';
 /** `failed`: the service could not be read now; the next read may tell. */
-type OneLook = Exclude<Look, 'ours' | 'unread'> | 'pending' | 'statusless' | 'failed';
+type OneLook = Exclude<Look, 'ours' | 'unread' | 'cancelled' | 'nextHold'> | 'pending' | 'statusless' | 'failed';
 
 /**
  * Reads the payment before a capture or void if the hold was last seen a minute or more ago (money rule 8): a foreign
@@ -123,7 +126,7 @@ export function believed(flow: FlowState, hold: Hold, ended: HoldOutcome): HoldO
   // One that is released for the next hold makes room for that.
   const replaced = ended.status !== 'captured' && wasReplaced(hold) && hold.mustVoid !== 'reauthorize';
   if (ended.evidence.knownBy === 'operator' || !(waits || reauthorizes || replaced)) return ended;
-  if (replaced && !waits) releaseToReauthorize(hold, hold.reauthorization);
+  if (replaced && !waits) releaseToReauthorize(hold);
   hold.isLate = true;
   // What comes next must not trust an earlier look, nor be kept waiting by a capture that takes no command.
   hold.seenAt = 0;
@@ -165,8 +168,9 @@ async function readHold(flow: FlowState, hold: Hold): Promise<OneLook> {
   const payment = await readPaymentOrWhyNot(flow);
   if ('refused' in payment) return payment.refused ? 'notOffered' : 'failed';
   if (payment.afterReset) hold.seenAfterReset = true;
+  if (mayBeGone(payment.status)) hold.seenAt = 0;
   if (payment.status === 'Captured' || payment.status === 'Refunded')
-    return (await capturedElsewhere(flow, hold)) ?? 'unclear';
+    return (await capturedElsewhere(flow, hold, payment)) ?? 'unclear';
   // Something is under way at the service, for instance a capture of unknown outcome.
   if (payment.status === 'Pending') return 'pending';
   // The service shows no status at all, and won't show one on the next read.
@@ -175,13 +179,15 @@ async function readHold(flow: FlowState, hold: Hold): Promise<OneLook> {
     askOfUnknownWord(flow, hold, payment.status);
     return 'unclear';
   }
-  forgetUnknownWord(flow);
-  hold.unlistedCapture = false;
   hold.noneListedSince = undefined;
+  // A read from before the authorization clears nothing that was told since.
+  if (payment.status === 'Initialized') return 'held';
+  noLongerAsked(flow, hold);
   if (payment.status !== 'Voided') {
     hold.seenAt = begun;
     hold.heldAt = begun;
     noteShown(flow, told);
+    await forgetIfFailed(flow, hold);
     return 'held';
   }
   if (Date.now() >= hold.terms.heldUntil) return expired(flow, hold, payment);
@@ -197,6 +203,14 @@ async function readHold(flow: FlowState, hold: Hold): Promise<OneLook> {
     evidence: { ...evidence(flow, 'poll'), proof: `the service shows the payment as Voided, ${byWhom}` },
   };
   return voided;
+}
+
+/** The service may confirm later that a capture has failed: the hold is as it was, and can be captured. */
+async function forgetIfFailed(flow: FlowState, hold: Hold): Promise<void> {
+  const { unconfirmedCapture: id } = hold;
+  if (id === undefined || contradicted(flow) !== undefined || !patched(PATCHES.confirmsFailures)) return;
+  const record = (await listed(flow, 'capture'))?.find(({ transactionId }) => transactionId === id);
+  if (record !== undefined && hasFailed(record)) hold.unconfirmedCapture = undefined;
 }
 
 /**
@@ -224,8 +238,13 @@ export async function decideHold(
   const mayShowMore = look === 'failed' || (isUnread && mayBeCaptured(flow, hold));
   if (mayShowMore && !isHeldIfNone && status === 'notExecuted')
     return refuse('the service could not be read just now: say it again');
+  if (look === 'held') return refuse('the money is held and nothing is unknown: use capture or void');
   if (look !== 'unclear' && look !== 'failed' && !lapses && !doubted)
-    return refuse('the money is held and nothing is unknown: use capture or void');
+    return refuse(
+      look === 'pending'
+        ? 'something is under way at the service: say it again once that has ended'
+        : 'the service could not be read just now: say it again',
+    );
   if (status === 'declined')
     return refuse('it is to be told whether the payment was captured: say succeeded or notExecuted');
   if (status === 'succeeded' && transactionId === undefined)

@@ -166,7 +166,7 @@ async function provenGone(flow: FlowState, hold: Hold, ended: HoldOutcome, readi
     flow.settlesAmount = false;
     if (payment?.status === 'Voided') return await withSentBefore(flow, hold, ended);
     if (payment?.status === 'Captured' || payment?.status === 'Refunded') {
-      const captured = await capturedElsewhere(flow, hold);
+      const captured = await capturedElsewhere(flow, hold, payment);
       if (captured !== undefined) return captured;
       // Where no list is offered, only a person can say what was captured.
       flow.settleable = isAsked(hold);

@@ -248,8 +248,8 @@ export const DETAIL_FAULTS = [
     rule: 'holds',
     promise: 'No more is captured than was authorized.',
     file: 'workflows/steps/hold-refusals.ts',
-    from: 'if (amount === undefined || amount <= held) return undefined;',
-    to: 'if (amount === undefined || amount <= held + 1) return undefined;',
+    from: 'if (amount === undefined || amount <= most) return undefined;',
+    to: 'if (amount === undefined || amount <= most + 1) return undefined;',
     tests: ['test/simulation/rules/holds.test.ts'],
   },
   {
@@ -275,8 +275,8 @@ export const DETAIL_FAULTS = [
     rule: 'money rule 8',
     promise: 'After a reset one capture is the answer to one command.',
     file: 'workflows/flow/open-flow.ts',
-    from: '(isTaken ? undefined : doneBeforeReset(command, outcome))',
-    to: 'doneBeforeReset(command, outcome)',
+    from: '(isTaken ? undefined : doneBeforeReset(flow, command, outcome))',
+    to: 'doneBeforeReset(flow, command, outcome)',
     tests: ['test/simulation/rules/reset-holds.test.ts'],
   },
   {

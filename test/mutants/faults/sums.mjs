@@ -1,6 +1,15 @@
 /** What a payment's sums allow, looks before acting, and cards on file. */
 export const SUM_FAULTS = [
   {
+    name: 'whole-payment-asked-for-on-a-smaller-hold',
+    rule: 'sums',
+    promise: 'Where another sum is held than was asked for, a capture names its sum.',
+    file: 'workflows/steps/hold-steps.ts',
+    from: 'isWhole && amount === hold.authorized.amount && amount === flow.amount ? {}',
+    to: 'isWhole && amount === hold.authorized.amount ? {}',
+    tests: ['test/simulation/rules/other-sums.test.ts'],
+  },
+  {
     name: 'more-captured-than-was-asked-for',
     rule: 'sums',
     promise: 'Of a hold over more than was asked for, no more is captured than was asked for.',
@@ -14,8 +23,8 @@ export const SUM_FAULTS = [
     rule: 'sums',
     promise: 'Of a hold over less than was asked for, no more is captured than is held.',
     file: 'workflows/steps/hold-refusals.ts',
-    from: 'const held = hold?.authorized.amount ?? flow.amount;',
-    to: 'const held = flow.amount;',
+    from: 'hold === undefined ? flow.amount : wholeOf(flow, hold);',
+    to: 'hold === undefined ? flow.amount : Math.max(flow.amount, hold.authorized.amount);',
     tests: ['test/simulation/rules/other-sums.test.ts'],
   },
   {

@@ -276,3 +276,13 @@ test('a payment that is captured by no capture that is listed waits for a person
     evidence: { knownBy: 'operator' },
   });
 });
+
+test('one that the service shows as refunded calls a person, though no event told of it', async () => {
+  const hold = await beginHeld(time);
+  const captureId = await captureElsewhere(hold, 6_000);
+  const { paymentId = '' } = await hold.status();
+  await time.provider.createRefund(paymentId, { captureId, amount: 6_000 }, { idempotencyKey: randomUUID() });
+  await time.holdfast.retryNow(hold.reference);
+  expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
+  expect((await hold.status()).operatorReason).toContain('as Refunded: look what of it was given back');
+});

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { beginHeld } from '../../support/virtual-flows.js';
-import { answers, DAY, declined, failsWith, HOUR, OPERATOR, sharedTime } from './context.js';
+import { answers, DAY, declined, failsWith, HOUR, MINUTE, OPERATOR, sharedTime } from './context.js';
 
 const time = sharedTime();
 const offer = async (offers: 'all' | 'interface') =>
@@ -45,6 +45,16 @@ describe('a hold that nothing can be read of, whose capture failed without confi
     await say({ status: 'notExecuted' });
     expect(await hold.ask('void', { commandId: 'again' })).toMatchObject({ status: 'succeeded' });
     expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'command' });
+  });
+
+  test('is asked about no more once reads tell how it stands', async () => {
+    const { hold } = await doubted();
+    await refused({ hold });
+    await offer('all');
+    await time.holdfast.retryNow(hold.reference);
+    await time.passUntil((await time.now()) + MINUTE);
+    await offer('interface');
+    expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: false });
   });
 
   test('is never called expired before a person has said what became of it', async () => {

@@ -91,6 +91,27 @@ describe('a capture whose failure nobody has confirmed', () => {
     expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Failed 6000 USD', VOIDED]);
   });
 
+  test('is forgotten once the service confirms it: the hold can be captured', async () => {
+    const { hold, declined } = await unconfirmed();
+    const { paymentId = '' } = await hold.status();
+    const list = `"category":"provider_network_error"`;
+    time.simulation.world.sandbox.through = async (request, serve) => {
+      const reply = await serve(request);
+      if (request.method !== 'GET' || !request.path.includes(`/payments/${paymentId}/captures`)) return reply;
+      return { ...reply, body: Buffer.from(String(reply.body).replace(list, '"category":"payment_method_declined"')) };
+    };
+    await hold.event({ eventType: 'payment.capture.update', status: 'Failed', transactionId: declined.transactionId });
+    await time.passUntil((await time.now()) + SECOND);
+    time.simulation.world.sandbox.through = (request, serve) => serve(request);
+    await time.sandbox.clearFaults();
+    expect(await hold.ask('capture', { commandId: 'again' })).toMatchObject({ status: 'succeeded' });
+    expect(await movements(time, hold.reference)).toEqual([
+      HELD,
+      'capture Failed 6000 USD',
+      'capture Succeed 6000 USD',
+    ]);
+  });
+
   /** What the provider says at last, to who asks under the same key. */
   async function takeAfterAll(hold: VirtualFlow<unknown>): Promise<string> {
     const { paymentId = '' } = await hold.status();

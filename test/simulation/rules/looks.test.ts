@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
 import { beginHeld, beginHold, ledgerRows } from '../../support/virtual-flows.js';
@@ -33,6 +34,23 @@ async function captureElsewhere(hold: Hold): Promise<string> {
 }
 
 describe('a hold that was captured elsewhere, of which no event tells', () => {
+  test.each([
+    ['capture', { amount: 3_000 }],
+    ['void', {}],
+  ] as const)('takes no %s in the minute after a read that showed it, by no capture listed yet', async (name, what) => {
+    await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { list_lag_ms: 30 * SECOND } });
+    const hold = await beginHeld(time);
+    const paymentId = await captureElsewhere(hold);
+    await time.holdfast.retryNow(hold.reference);
+    await time.passUntil((await time.now()) + SECOND);
+    const { answer } = await hold.command(name, { commandId: 'one', ...what });
+    const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'the hold is gone: captured'));
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
+    await refused;
+    expect(await ledgerRows(time, paymentId)).toEqual([HELD, TAKEN]);
+    await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { list_lag_ms: 0 } });
+  });
+
   test.each(['capture', 'void'] as const)(
     'is not touched by its deadline (%s), and ends as captured',
     async (onDeadline) => {

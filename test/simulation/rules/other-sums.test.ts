@@ -63,15 +63,15 @@ describe('where the service has moved another sum than was asked for', () => {
 describe('an authorization that a person has settled over another sum than was asked for', () => {
   beforeAll(() => sums('strict'));
 
-  /** 200.00 USD are asked for, and the provider approves another sum. */
+  const HELD = 'authorization Succeed 20000 USD';
+
+  /** 200.00 USD are asked for, and the provider approves another sum: only the authorization shows that. */
   async function approved(amount: number, input: object = {}) {
     const { sandbox } = time.simulation.world;
-    const change = (body: unknown, from: number, to: number): Buffer =>
-      Buffer.from(String(body).replace(`"amount":${from}`, `"amount":${to}`));
     sandbox.through = async (request, serve) => {
-      if (request.method !== 'POST' || !request.path.endsWith('/payments')) return await serve(request);
-      const reply = await serve({ ...request, body: change(request.body, 20_000, amount) });
-      return { ...reply, body: change(reply.body, amount, 20_000) };
+      const reply = await serve(request);
+      if (!request.path.includes('/authorizations')) return reply;
+      return { ...reply, body: Buffer.from(String(reply.body).replace('"amount":20000', `"amount":${amount}`)) };
     };
     const hold = await beginHold(time, { amount: 20_000, ...input });
     await pass(HOUR);
@@ -91,15 +91,12 @@ describe('an authorization that a person has settled over another sum than was a
     );
     expect(status).toMatchObject({ operationAmount: 15_000, needsOperator: false });
     const more = hold.ask('capture', { commandId: 'more', amount: 15_001 });
-    await expect(more).rejects.toMatchObject(failsWith('InvalidInput', '150.01 USD is more than the 150.00 USD'));
+    await expect(more).rejects.toMatchObject(failsWith('InvalidInput', '150.01 USD is more than the 150.00 USD auth'));
     expect(await hold.ask('capture', { commandId: 'all' })).toMatchObject({ status: 'succeeded', amount: 15_000 });
     const outcome = await hold.outcome();
     expect(outcome).toMatchObject({ status: 'captured', amount: 15_000, capturedAmount: 15_000 });
     expect(outcome).not.toHaveProperty('released');
-    expect(await movements(time, hold.reference)).toEqual([
-      'authorization Succeed 15000 USD',
-      'capture Succeed 15000 USD',
-    ]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Succeed 15000 USD']);
   });
 
   test.each([
@@ -108,16 +105,23 @@ describe('an authorization that a person has settled over another sum than was a
     ['at the deadline', { onDeadline: 'capture', captureDeadline: '1 day' }],
   ] as const)('over more has no more captured %s than was asked for', async (how, input) => {
     const hold = await approved(25_000, input);
-    if (how === 'by a command') await hold.ask('capture', { commandId: 'all' });
+    if (how === 'by a command') {
+      const more = hold.ask('capture', { commandId: 'more', amount: 20_001 });
+      await expect(more).rejects.toMatchObject(failsWith('InvalidInput', 'more than the 200.00 USD asked for'));
+      await hold.ask('capture', { commandId: 'all' });
+    }
     expect(await hold.outcome()).toMatchObject({
       status: 'captured',
       amount: 25_000,
       capturedAmount: 20_000,
       released: { amount: 5_000 },
     });
-    expect(await movements(time, hold.reference)).toEqual([
-      'authorization Succeed 25000 USD',
-      'capture Succeed 20000 USD',
-    ]);
+    expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Succeed 20000 USD']);
+  });
+
+  test('is voided as that sum', async () => {
+    const hold = await approved(15_000);
+    expect(await hold.ask('void', { commandId: 'off' })).toMatchObject({ status: 'succeeded', amount: 15_000 });
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', amount: 15_000 });
   });
 });

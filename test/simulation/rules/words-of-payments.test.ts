@@ -134,6 +134,23 @@ describe('a payment status that nothing is known of', () => {
     expect(await hold.ask('capture')).toMatchObject({ status: 'succeeded', amount: 6_000 });
   });
 
+  test.each(['capture', 'void'] as const)(
+    'and clears nothing that was told since: no %s is sent beside a capture by others',
+    async (name) => {
+      const { hold, told } = await partly();
+      shows('Captured', 'Initialized');
+      await told();
+      const { answer } = await hold.command(name, { commandId: 'one', ...(name === 'capture' && { amount: 6_000 }) });
+      const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'nothing was sent'));
+      await time.passUntil((await time.now()) + HOUR);
+      await refused;
+      expect(await movements(time, hold.reference)).toEqual([HELD, PART]);
+      showsAll();
+      await time.holdfast.retryNow(hold.reference);
+      expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
+    },
+  );
+
   test('keeps a void of a payment made elsewhere from being sent while no capture is listed', async () => {
     const paymentId = await heldElsewhere(time, 20_000);
     await profile({ list_lag_ms: 3 * HOUR });
