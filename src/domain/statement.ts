@@ -48,7 +48,8 @@ const HEADER = 'must be {"covers":"<from>,<until>"}: the time for which this sta
 
 /**
  * Parses a statement: JSON lines, the first of which says what time it covers. Further fields are left alone. Everything
- * that took, held or sent money must name its reference, or a payment that was made would count as not made.
+ * that took, held or sent money must name its reference, or a payment that was made would count as not made. Nothing is
+ * read of a chargeback.
  * @param now epoch ms
  * @returns every fault of every line
  */
@@ -63,6 +64,8 @@ export function parseStatement(source: string, now: number): { statement: Statem
   const paymentIds = new Set<string>();
   const seen = new Map<string, { line: string; number: number }>();
   for (const { line, number, value } of rows) {
+    // It takes nothing that could be lost, and may have the id of what is disputed, once for each change of the dispute.
+    if (kindOf(value) === CHARGEBACK) continue;
     const row = parseRow(value);
     if ('faults' in row) {
       faults.push(...row.faults.map((fault) => `line ${number}: ${fault}`));
@@ -97,11 +100,13 @@ function coverOf(value: object | undefined, now: number): ReturnType<typeof pars
   return 'lost' in covers ? covers : { faults: covers.faults.map((fault) => `covers: ${fault}`) };
 }
 
+const kindOf = (value: object | undefined): unknown => (value as { kind?: unknown } | undefined)?.kind;
+
 type Row = { transactionId: string; reference: string; entry: StatementEntry | undefined };
 
 function parseRow(value: object | undefined): Row | { faults: string[] } {
   if (value === undefined) return { faults: [NO_OBJECT] };
-  const isFirst = FIRST_KINDS.some((kind) => kind === (value as { kind?: unknown }).kind);
+  const isFirst = FIRST_KINDS.some((kind) => kind === kindOf(value));
   const parsed = (isFirst ? firstRow : anyRow).safeParse(value);
   if (!parsed.success) return { faults: fieldFaults(parsed.error) };
   const row = parsed.data as z.output<typeof anyRow> & Partial<z.output<typeof firstRow>>;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parseReconcilable } from '../../src/domain/reconcile/statement-rows.js';
 import { hasMoney, parseStatement, whyNotCovered } from '../../src/domain/statement.js';
 
 const NOW = Date.parse('2027-01-31T12:00:00Z');
@@ -54,6 +55,23 @@ describe('a statement of the payment service', () => {
     expect(faultsOf(row(), row({ status: 'Failed' }))).toEqual([
       'line 3: transaction "tx-1" stands otherwise in line 2',
     ]);
+  });
+
+  test('reads nothing of a chargeback, which may have the id of what is disputed, and a line for each change', () => {
+    const dispute = (change: object = {}) =>
+      JSON.stringify({ kind: 'chargeback', amount: 500, currency: 'USD', transaction_id: 'tx-1', ...change });
+    const own = { transaction_id: 'cb-1', payment_id: 'pay-1' };
+    const all = [
+      dispute({ status: 'Pending' }),
+      row(),
+      dispute(),
+      dispute({ ...own, status: 'Pending' }),
+      dispute({ ...own, status: 'Failed' }),
+      dispute({ transaction_id: undefined, reconciliation_id: 'order-1' }),
+    ];
+    const statement = statementOf(...all);
+    expect(statement).toEqual(statementOf(row()));
+    expect(parseReconcilable(lines(HEADER, ...all), { now: NOW })).toHaveProperty('statement');
   });
 
   test('is refused with every fault of every line', () => {
