@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,6 +31,9 @@ const (
 	// consentAmount is held for a moment when a card is put on file, and released.
 	consentAmount = 6000
 )
+
+// refusals are the failures that say that what was asked for was refused. No other says anything of the money.
+var refusals = []string{"InvalidInput", "ReferenceConflict", "NotFound", "StateConflict"}
 
 type object = map[string]any
 
@@ -163,7 +167,14 @@ func (s *shop) command(ctx context.Context, workflowID, name string, body []byte
 	if given.CommandID == "" {
 		return nil, faultyRequest{errors.New("commandId is missing")}
 	}
-	updateID := given.CommandID + ":" + fingerprint(name, json.RawMessage(body))[:16]
+	described, err := s.temporal.DescribeWorkflowExecution(ctx, workflowID, "")
+	if err != nil {
+		return nil, err
+	}
+	// The server repeats its answer to an id that it knows. A reset fails where two runs have accepted the same one.
+	run := described.WorkflowExecutionInfo.Execution.RunId
+	updateID := given.CommandID + ":" + fingerprint(name, json.RawMessage(body))[:16] + ":" + run
+	// To the run that is there by now, which may be the next one.
 	return s.update(ctx, workflowID, name, updateID, json.RawMessage(body))
 }
 
@@ -232,6 +243,14 @@ func isNotFound(err error) bool {
 	return errors.As(err, &notFound)
 }
 
+var lostUpdate = regexp.MustCompile("(?i)^update .* not found")
+
+// isLost says whether a run that ended, or went on in another just then, has lost the update: that is not found, and the
+// flow is there.
+func isLost(err error) bool {
+	return isNotFound(err) && lostUpdate.MatchString(err.Error())
+}
+
 // statusOf says how an error is answered.
 func statusOf(err error) (int, object) {
 	var faulty faultyRequest
@@ -242,12 +261,12 @@ func statusOf(err error) (int, object) {
 		return 400, object{"error": "the request is not as it should be: " + err.Error()}
 	case errors.As(err, &other):
 		return 422, object{"error": "ReferenceConflict", "message": err.Error()}
-	case errors.As(err, &refused) && refused.Type() != "":
-		// InvalidInput, ReferenceConflict, StateConflict and the like.
+	case errors.As(err, &refused) && slices.Contains(refusals, refused.Type()):
 		return 422, object{"error": refused.Type(), "message": refused.Message()}
-	case isNotFound(err):
+	case isNotFound(err) && !isLost(err):
 		return 404, object{"error": "no flow takes this command: it has ended, or was never started"}
 	}
-	// Money may have moved: never ask again with a new reference.
-	return 503, object{"error": "not known yet: ask again with the same reference", "message": err.Error()}
+	// Money may have moved: never ask again with a new reference. A run may have ended under the question, as in a reset:
+	// the next one has the answer.
+	return 503, object{"error": "not known yet: ask again with the same reference and commandId", "message": err.Error()}
 }

@@ -28,6 +28,9 @@ from codec import HoldfastCodec
 
 WAIT_SECONDS = 10
 COMMANDS = {"payments": ("capture", "void"), "subscriptions": ("billNow", "cancel")}
+# The failures that say that what was asked for was refused. No other says anything of the money.
+REFUSALS = ("InvalidInput", "ReferenceConflict", "NotFound", "StateConflict")
+NOT_KNOWN = "not known yet: ask again with the same reference and commandId"
 CONSENT_AMOUNT = 6000  # Held for a moment when a card is put on file, and released.
 
 
@@ -125,8 +128,12 @@ class Shop:
 
     async def command(self, workflow_id: str, name: str, command: dict) -> dict:
         """Repeated with the same commandId, it is carried out once, and answered as before even after the flow's end."""
-        update_id = f"{command['commandId']}:{fingerprint(name, command)[:16]}"
-        return await self.client.get_workflow_handle(workflow_id).execute_update(name, command, id=update_id)
+        handle = self.client.get_workflow_handle(workflow_id)
+        # The server repeats its answer to an id that it knows. A reset fails where two runs have accepted the same one.
+        run = (await handle.describe()).run_id
+        update_id = f"{command['commandId']}:{fingerprint(name, command)[:16]}:{run}"
+        # To the run that is there by now, which may be the next one.
+        return await handle.execute_update(name, command, id=update_id)
 
     async def receive(self, headers: dict, body: bytes) -> None:
         """Takes a notification, which may come more than once, and out of order."""
@@ -165,15 +172,17 @@ async def answer(shop: Shop, path: str, headers: dict, body: bytes) -> tuple[int
         return 400, {"error": f"the request is not as it should be: {error!r}"}
     except (WorkflowFailureError, WorkflowUpdateFailedError, ApplicationError) as error:
         cause = error if isinstance(error, ApplicationError) else error.cause
-        if isinstance(cause, ApplicationError) and cause.type:
-            # Refused: InvalidInput, ReferenceConflict, StateConflict and the like.
+        if isinstance(cause, ApplicationError) and cause.type in REFUSALS:
             return 422, {"error": cause.type, "message": cause.message}
-        return 503, {"error": "not known yet: ask again with the same reference", "message": str(cause)}
+        # A run may have ended under the question, as in a reset: the next one has the answer.
+        return 503, {"error": NOT_KNOWN, "message": str(cause)}
     except (RPCError, asyncio.TimeoutError) as error:
-        if isinstance(error, RPCError) and error.status == RPCStatusCode.NOT_FOUND:
+        # A run that ends or goes on in another just then loses the update: that is not found, and the flow is there.
+        lost = re.match("update .* not found", str(error), re.IGNORECASE)
+        if isinstance(error, RPCError) and error.status == RPCStatusCode.NOT_FOUND and not lost:
             return 404, {"error": "no flow takes this command: it has ended, or was never started"}
         # Money may have moved: never ask again with a new reference.
-        return 503, {"error": "not known yet: ask again with the same reference", "message": str(error)}
+        return 503, {"error": NOT_KNOWN, "message": str(error)}
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -2,15 +2,17 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Connection } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SandboxControl } from '../../sandbox/control.js';
 import { notificationHeaders } from '../../src/security/notification-signature.js';
 import { readRunFile } from '../../tools/stack/run-file.js';
 import { newReference } from '../support/charges.js';
 import { movements } from '../support/payments.js';
+import { resetToFirstTask } from '../support/resets.js';
 import { until } from '../support/until.js';
 import { root, stackEnvironment, startScript, type Running } from '../tools/support.js';
+import { type EngineInFront, openInFront } from './engine-in-front.js';
 import { openShop, prepare, type Shop } from './shop.js';
 
 const LANGUAGES = ['python', 'go', 'java'];
@@ -23,6 +25,8 @@ let stateDir: string;
 let stack: Running | undefined;
 let sandbox: SandboxControl;
 let connection: Connection;
+let temporal: Client;
+let engine: EngineInFront;
 const env: Record<string, string> = {};
 beforeAll(async () => {
   stateDir = mkdtempSync(join(tmpdir(), 'holdfast-of-a-test-'));
@@ -39,32 +43,44 @@ beforeAll(async () => {
   sandbox = new SandboxControl(readRunFile(stateDir)?.sandbox?.url ?? '');
   const address = readRunFile(stateDir)?.temporal?.address ?? '';
   connection = await Connection.connect({ address });
+  temporal = new Client({ connection });
+  engine = await openInFront(address);
   Object.assign(env, {
-    TEMPORAL_ADDRESS: address,
+    TEMPORAL_ADDRESS: engine.address,
     HOLDFAST_ENCRYPTION_KEYS: readFileSync(join(stateDir, 'keys', 'encryption-keys'), 'utf8').trim(),
     HOLDFAST_NOTIFY_SECRET: SECRET,
     PORT: '0',
   });
 }, 120_000);
 afterAll(async () => {
+  engine?.close();
   await connection?.close();
   stack?.child.kill('SIGTERM');
   await stack?.ended;
   rmSync(stateDir, { recursive: true, force: true });
 });
 
+/** As the server tells it: this client has no keys for a memo. */
+async function described(workflowId: string) {
+  const { workflowService } = connection;
+  const execution = { workflowId };
+  return (await workflowService.describeWorkflowExecution({ namespace: 'default', execution })).workflowExecutionInfo;
+}
+
 /** Until the flow of a payment has closed, after which a start that is not refused would pay again. */
 async function closed(reference: string): Promise<void> {
-  const execution = { workflowId: `payment-${reference}` };
-  const isClosed = async (): Promise<boolean> => {
-    const { workflowService } = connection;
-    const { workflowExecutionInfo } = await workflowService.describeWorkflowExecution({
-      namespace: 'default',
-      execution,
-    });
-    return workflowExecutionInfo?.closeTime != null;
-  };
-  await until(isClosed, (done) => done);
+  await until(
+    () => described(`payment-${reference}`),
+    (info) => info?.closeTime != null,
+  );
+}
+
+/** Under which ids a run, or the latest one, has accepted commands. */
+async function updateIds(workflowId: string, runId?: string): Promise<string[]> {
+  const { events } = await temporal.workflow.getHandle(workflowId, runId).fetchHistory();
+  return (events ?? []).flatMap(
+    ({ workflowExecutionUpdateAcceptedEventAttributes: accepted }) => accepted?.protocolInstanceId ?? [],
+  );
 }
 
 async function token(): Promise<string> {
@@ -150,6 +166,32 @@ for (const { language, program } of programs)
     );
 
     test(
+      'calls a command refused only where it is: not where it is lost, or its run ends under it, as in a reset',
+      async () => {
+        const reference = newReference();
+        const workflowId = `payment-${reference}`;
+        await shop.post('holds', { reference, amount: 20_000, currency: 'USD', token: await token() });
+        const capture = { commandId: 'ship-1', amount: 15_000 };
+        const ask = () => shop.post(`payments/${reference}/capture`, capture);
+        const notKnown = { status: 503, content: { error: expect.stringContaining('ask again') as string } };
+        engine.loseNextUpdate();
+        expect(await ask()).toMatchObject(notKnown);
+        await sandbox.addFault({ action: 'delay', delay_ms: 5_000, method: 'POST', path: '*/captures', times: 1 });
+        const asked = ask();
+        await until(
+          () => updateIds(workflowId),
+          (ids) => ids.some((id) => id.startsWith('ship-1:')),
+        );
+        await resetToFirstTask(temporal, workflowId);
+        expect(await asked).toMatchObject(notKnown);
+        expect(await ask()).toMatchObject({ status: 200, content: { status: 'succeeded', amount: 15_000 } });
+        const moved = ['authorization Succeed 20000 USD', 'capture Succeed 15000 USD'];
+        expect(await movements({ sandbox }, reference)).toEqual(moved);
+      },
+      LIMIT_MS,
+    );
+
+    test(
       'puts a card on file, subscribes, bills a period early, and cancels',
       async () => {
         const reference = newReference('club');
@@ -170,6 +212,16 @@ for (const { language, program } of programs)
         const billNow = { commandId: 'early-1', period: 1 };
         const billed = await shop.post(`subscriptions/${reference}/billNow`, billNow);
         expect(billed).toMatchObject({ status: 200, content: { billedPeriods: 1 } });
+        const workflowId = `subscription-${reference}`;
+        const next = await until(
+          () => described(workflowId),
+          (info) => info?.execution?.runId !== info?.firstRunId,
+        );
+        expect(await shop.post(`subscriptions/${reference}/billNow`, billNow)).toEqual(billed);
+        // A reset fails where two runs have accepted the same id.
+        const [one, other] = [await updateIds(workflowId, next?.firstRunId ?? ''), await updateIds(workflowId)];
+        expect(one.filter((id) => id.startsWith('early-1:'))).toHaveLength(1);
+        expect(other.filter((id) => id.startsWith('early-1:') && !one.includes(id))).toHaveLength(1);
         const cancel = { commandId: 'cancel-1', when: 'now' };
         const cancelled = await shop.post(`subscriptions/${reference}/cancel`, cancel);
         expect(cancelled).toMatchObject({ status: 200, content: { status: 'cancelled' } });

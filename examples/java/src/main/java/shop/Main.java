@@ -18,6 +18,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Executors;
 
@@ -35,6 +36,10 @@ import java.util.concurrent.Executors;
 public final class Main {
   private static final Map<String, List<String>> COMMANDS =
       Map.of("payments", List.of("capture", "void"), "subscriptions", List.of("billNow", "cancel"));
+
+  /** The failures that say that what was asked for was refused. No other says anything of the money. */
+  private static final Set<String> REFUSALS =
+      Set.of("InvalidInput", "ReferenceConflict", "NotFound", "StateConflict");
 
   private record Answer(int status, Object content) {}
 
@@ -60,16 +65,24 @@ public final class Main {
     } catch (JsonProcessingException | IllegalArgumentException error) {
       return new Answer(400, Map.of("error", "the request is not as it should be: " + error.getMessage()));
     } catch (WorkflowNotFoundException error) {
+      if (Shop.isLostUpdate(error)) return notKnown(error);
       return new Answer(404, Map.of("error", "no flow takes this command: it has ended, or was never started"));
     } catch (Exception error) {
-      for (Throwable cause = error; cause != null; cause = cause.getCause())
-        // Refused: InvalidInput, ReferenceConflict, StateConflict and the like.
-        if (cause instanceof ApplicationFailure refused && !refused.getType().isEmpty())
-          return new Answer(422, Map.of("error", refused.getType(), "message", refused.getOriginalMessage()));
-      // Money may have moved: never ask again with a new reference.
-      String what = "not known yet: ask again with the same reference";
-      return new Answer(503, Map.of("error", what, "message", String.valueOf(error.getMessage())));
+      Throwable cause = error;
+      while (cause != null && !(cause instanceof ApplicationFailure)) cause = cause.getCause();
+      if (cause instanceof ApplicationFailure refused && REFUSALS.contains(refused.getType()))
+        return new Answer(422, Map.of("error", refused.getType(), "message", refused.getOriginalMessage()));
+      return notKnown(error);
     }
+  }
+
+  /**
+   * Money may have moved: never ask again with a new reference. A run may have ended under the question, as in a reset:
+   * the next one has the answer.
+   */
+  private static Answer notKnown(Exception error) {
+    String what = "not known yet: ask again with the same reference and commandId";
+    return new Answer(503, Map.of("error", what, "message", String.valueOf(error.getMessage())));
   }
 
   private static void handle(Shop shop, HttpExchange exchange) throws IOException {

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.standardwebhooks.Webhook;
 import com.standardwebhooks.exceptions.WebhookVerificationException;
+import io.grpc.StatusRuntimeException;
 import io.temporal.api.enums.v1.WorkflowIdReusePolicy;
 import io.temporal.client.UpdateOptions;
 import io.temporal.client.WorkflowClient;
@@ -147,8 +148,21 @@ final class Shop {
    * the flow's end.
    */
   JsonNode command(String workflowId, String name, JsonNode command) {
-    String updateId = text(command, "commandId") + ":" + fingerprint(name, command).substring(0, 16);
-    return update(temporal.newUntypedWorkflowStub(workflowId), name, updateId, command);
+    WorkflowStub flow = temporal.newUntypedWorkflowStub(workflowId);
+    String asked = text(command, "commandId") + ":" + fingerprint(name, command).substring(0, 16);
+    // The server repeats its answer to an id that it knows. A reset fails where two runs have accepted the same one.
+    String run = flow.describe().getExecution().getRunId();
+    // To the run that is there by now, which may be the next one.
+    return update(flow, name, asked + ":" + run, command);
+  }
+
+  /**
+   * Whether a run that ended, or went on in another just then, has lost the update: that is not found, and the flow is
+   * there.
+   */
+  static boolean isLostUpdate(WorkflowNotFoundException error) {
+    return error.getCause() instanceof StatusRuntimeException refused
+        && String.valueOf(refused.getStatus().getDescription()).matches("(?i)update .* not found.*");
   }
 
   private static JsonNode update(WorkflowStub flow, String name, String id, Object request) {
