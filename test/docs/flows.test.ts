@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import type { FingerprintParts } from '../../src/contract/idempotency.js';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import { PAYMENT_STATUSES, WAITING_FOR } from '../../src/contract/statuses.js';
 
-const PAGE = readFileSync(new URL('../../docs/flows.md', import.meta.url), 'utf8');
+const pageOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const PAGE = pageOf('docs/flows.md');
 
 /** Those with a chapter on this page. */
 const FLOWS = ['charge', 'authorizeAndCapture', 'paymentActions', 'credit', 'analyseRisk', 'storeCard'] as const;
@@ -80,3 +82,23 @@ test('each state of a diagram is a status, or in the table of what the status is
     for (const one of waitingFor) expect(WAITING_FOR).toContain(one);
   }
 });
+
+/** What makes two inputs the same, as the pages call it. */
+const COMPARED: Readonly<Record<Exclude<keyof FingerprintParts, 'reference'>, string>> = {
+  type: 'type of flow',
+  amount: 'amount',
+  currency: 'currency',
+  businessUnit: 'business unit',
+  token: 'token',
+  customerId: 'customer',
+  plan: 'plan',
+};
+
+test.each(['docs/flows.md', 'README.md', 'docs/guarantees.md'])(
+  '%s says what of an input a reference is kept to',
+  (path) => {
+    const [, named = ''] = /another (type of flow[^`|;]*)/i.exec(pageOf(path)) ?? [];
+    for (const part of Object.values(COMPARED)) expect(named).toContain(part);
+    expect(pageOf(path).replace(/\s+/g, ' ')).toMatch(/that of the first start/);
+  },
+);
