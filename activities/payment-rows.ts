@@ -6,7 +6,7 @@ import type { TransactionKind } from '../src/contract/records.js';
 import type { Row } from '../src/domain/reconcile/match.js';
 import type { Answer } from '../src/domain/reconcile/reconcile.js';
 import { type Payment, type ProviderClient, ProviderError, type Transaction } from '../src/provider/index.js';
-import { type ActivityDeps, readOptions } from './read-call.js';
+import { type ActivityDeps, offersNoList, readOptions } from './read-call.js';
 
 const LISTS = {
   authorizations: ['authorization', 'listAuthorizations'],
@@ -30,24 +30,42 @@ const LONGEST_WAIT_MS = 60_000;
  */
 export async function rowsOfPayment(deps: ActivityDeps, paymentId: string, flow: FlowFacts): Promise<Answer> {
   const { businessUnit = 'default', currency } = flow;
-  const terms = deps.units?.get(businessUnit);
-  const units = [...new Set([businessUnit, terms?.riskUnit ?? businessUnit])];
-  let answer: Answer = { why: `business unit "${businessUnit}" is not configured for this worker`, isFinal: false };
-  for (const unit of units) {
-    const provider = deps.providers.get(unit);
-    if (provider === undefined) continue;
-    if (deps.units?.get(unit)?.onlyNamedReads === true)
-      return { why: `the service of "${unit}" offers no lists`, isFinal: true };
-    try {
-      return { rows: await withRetries(() => readRows(provider, paymentId, currency)) };
-    } catch (error) {
-      if (!(error instanceof ProviderError)) throw error;
-      const isFinal = error.failureType === FAILURE_TYPES.notFound;
-      answer = { why: error.message, isFinal, isAbsent: isFinal };
-      if (!isFinal) break;
-    }
+  const answer = await rowsUnder(deps, businessUnit, paymentId, currency);
+  const { riskUnit = businessUnit } = deps.units?.get(businessUnit) ?? {};
+  if ('rows' in answer || answer.isAbsent === undefined || riskUnit === businessUnit) return answer;
+  const other = await rowsUnder(deps, riskUnit, paymentId, currency);
+  // Each unit answers so for the payments of the other: only the first says what is wrong.
+  return 'why' in other && other.isAbsent === true ? answer : other;
+}
+
+async function rowsUnder(
+  deps: ActivityDeps,
+  unit: string,
+  paymentId: string,
+  currency: string | undefined,
+): Promise<Answer> {
+  const provider = deps.providers.get(unit);
+  if (provider === undefined)
+    return { why: `business unit "${unit}" is not configured for this worker`, isFinal: false };
+  if (deps.units?.get(unit)?.onlyNamedReads === true)
+    return { why: `the service of "${unit}" offers no lists`, isFinal: true };
+  try {
+    return { rows: await withRetries(() => readRows(provider, paymentId, currency)) };
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    return unread(error, unit);
   }
-  return answer;
+}
+
+/** Only the read of the payment itself can say that there is none, and only by the service's own error body. */
+function unread(error: ProviderError, unit: string): Answer {
+  const { operation, failureType, message: why } = error;
+  const list = NAMES.find((name) => LISTS[name][1] === operation);
+  if (list !== undefined && offersNoList(error))
+    return { why: `the service of "${unit}" offers no list of ${list}`, isFinal: true };
+  if (list !== undefined || failureType !== FAILURE_TYPES.notFound) return { why, isFinal: false };
+  const isAbsent = error.category !== undefined;
+  return { why, isFinal: isAbsent, isAbsent };
 }
 
 async function withRetries<Result>(read: () => Promise<Result>): Promise<Result> {
@@ -55,7 +73,7 @@ async function withRetries<Result>(read: () => Promise<Result>): Promise<Result>
     try {
       return await read();
     } catch (error) {
-      if (!(error instanceof ProviderError) || attempt === TRIES) throw error;
+      if (!(error instanceof ProviderError) || attempt === TRIES || offersNoList(error)) throw error;
       const { failureType, retryAfterMs = RETRY_MS * attempt } = error;
       if (failureType !== FAILURE_TYPES.providerUnavailable && failureType !== FAILURE_TYPES.rateLimited) throw error;
       await sleep(Math.min(retryAfterMs, LONGEST_WAIT_MS), undefined, { signal: cancellationSignal() });

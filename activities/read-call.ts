@@ -163,6 +163,12 @@ export function isRefusedRead(error: unknown): boolean {
   return httpStatus !== undefined && REFUSING_STATUSES.includes(httpStatus);
 }
 
+/** True for the answer of a service without the list. A 404 without the service's own error body may be that of a proxy. */
+export function offersNoList({ httpStatus, category }: Pick<FailureDetails, 'httpStatus' | 'category'>): boolean {
+  if (httpStatus === undefined || !REFUSING_STATUSES.includes(httpStatus)) return false;
+  return httpStatus !== 404 || category !== undefined;
+}
+
 /** Resolves to undefined for a 404: the resource does not exist. */
 export async function orNothing<Answer>(read: Promise<Answer>): Promise<Answer | undefined> {
   try {

@@ -26,6 +26,16 @@ const flowsOf = (count: number): FlowFacts[] =>
     return flow({ reference, paymentId }, { paymentId, transactionId: `tx-${index}` });
   });
 
+const refused = (operation: string, httpStatus: number, more: object = {}): ProviderError =>
+  new ProviderError(`${operation}: the service answered ${httpStatus}`, {
+    kind: 'http',
+    operation,
+    mayHaveLeft: true,
+    httpStatus,
+    ...more,
+  });
+const OWN = { category: 'api_request_error' };
+
 function paymentOf(paymentId: string, amount = 1095): Payment {
   const lists = { authorizations: [], captures: [], refunds: [], voids: [], credits: [] };
   const charge = { id: paymentId.replace('pay', 'tx'), status: 'Succeed', amount, currency: 'USD' };
@@ -34,19 +44,33 @@ function paymentOf(paymentId: string, amount = 1095): Payment {
 
 function sweep(
   flows: readonly FlowFacts[],
-  more: { call?: Partial<SweepCall>; before?: unknown; amount?: number; error?: Error } = {},
+  more: {
+    call?: Partial<SweepCall>;
+    before?: unknown;
+    amount?: number;
+    error?: Error;
+    /** Of each list: then the payment shows none by itself. */
+    ofLists?: Error;
+    riskUnit?: Partial<ProviderClient>;
+  } = {},
 ) {
   const asked: string[] = [];
   const provider = {
     async getPayment(paymentId: string) {
       asked.push(paymentId);
       if (more.error !== undefined) throw more.error;
-      return { data: paymentOf(paymentId, more.amount) };
+      const payment = paymentOf(paymentId, more.amount);
+      return { data: more.ofLists === undefined ? payment : { ...payment, relatedResources: undefined } };
     },
+    listAuthorizations: () => Promise.reject(more.ofLists ?? new Error('not asked for')),
   } as unknown as ProviderClient;
   const port = portOf(flows);
   const deps = {
-    providers: new Map([['default', provider]]),
+    providers: new Map([
+      ['default', provider],
+      ['risky', more.riskUnit],
+    ]),
+    units: new Map([['default', { holdMs: DAY, ...(more.riskUnit !== undefined && { riskUnit: 'risky' }) }]]),
     reconcile: port,
     now: () => NOW,
   } as unknown as ReconcileDeps;
@@ -120,6 +144,46 @@ describe('a sweep', () => {
     expect(await sweep([flow()], { error }).counts).toMatchObject({ unanswered: 1, askAgain: 0 });
     const stopped = sweep([flow({ state: 'stopped' })], { error, call: { swept: { which: 'stopped' } } });
     expect(await stopped.counts).toMatchObject({ askAgain: 1, found: {} });
+  });
+
+  test.each([
+    ['offers no list by its own 404', refused('listAuthorizations', 404, OWN), 0],
+    ['answers a list with 405', refused('listAuthorizations', 405), 0],
+    ['answers a list with 501', refused('listAuthorizations', 501), 0],
+    ['may be hidden by a proxy that answers 404', refused('listAuthorizations', 404), 1],
+  ])('takes no payment for absent of which the service %s', async (_how, ofLists, askAgain) => {
+    for (const isDoubtful of [false, true]) {
+      const one = flow({}, isDoubtful ? { status: 'declined', confirmed: false } : {});
+      for (const riskUnit of [undefined, { getPayment: () => Promise.reject(refused('getPayment', 404, OWN)) }]) {
+        const told = await sweep([one], { ofLists, ...(riskUnit !== undefined && { riskUnit }) }).counts;
+        expect(told).toMatchObject({ asked: 1, found: {}, unanswered: 1, askAgain: isDoubtful ? askAgain : 0 });
+        const why = askAgain === 0 ? 'the service of "default" offers no list of authorizations' : ofLists.message;
+        expect(told.reasons).toEqual([`payment-order-1: payment pay-1 could not be read (${why})`]);
+      }
+    }
+  });
+
+  test('takes a payment for absent only by a 404 of the service itself, from each unit that may have made it', async () => {
+    const absent = refused('getPayment', 404, OWN);
+    const ofProxy = refused('getPayment', 404);
+    const doubtful = [flow({}, { status: 'declined', confirmed: false })];
+    expect(await sweep([flow()], { error: absent }).counts).toMatchObject({ found: { flowWithoutMoney: 1 } });
+    expect(await sweep(doubtful, { error: absent }).counts).toMatchObject({ unanswered: 0, askAgain: 0 });
+    expect(await sweep([flow()], { error: ofProxy }).counts).toMatchObject({ found: {}, unanswered: 1 });
+    expect(await sweep(doubtful, { error: ofProxy }).counts).toMatchObject({ unanswered: 1, askAgain: 1 });
+    const other = (error: ProviderError) => ({ getPayment: () => Promise.reject(error) });
+    for (const [error, ofOther] of [
+      [absent, ofProxy],
+      [ofProxy, absent],
+    ] as const) {
+      const told = await sweep([flow()], { error, riskUnit: other(ofOther) }).counts;
+      expect(told).toMatchObject({ found: {}, unanswered: 1 });
+    }
+    const both = await sweep([flow()], { error: absent, riskUnit: other(absent) }).counts;
+    expect(both).toMatchObject({ found: { flowWithoutMoney: 1 }, unanswered: 0 });
+    const found = { getPayment: async (id: string) => ({ data: paymentOf(id) }) } as unknown as ProviderClient;
+    const elsewhere = await sweep([flow()], { error: absent, riskUnit: found }).counts;
+    expect(elsewhere).toMatchObject({ found: {}, unanswered: 0 });
   });
 
   test('keeps what it finds, and counts it again when it is known', async () => {

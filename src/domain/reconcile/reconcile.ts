@@ -72,7 +72,7 @@ function refuseUnreadable(flows: Iterable<FlowFacts>): void {
 
 /**
  * The rows of the service's answer about a payment, or why there are none. `isFinal`: asking again changes nothing.
- * `isAbsent`: the service has no such payment.
+ * `isAbsent`: the service has no such payment; false: a 404 says so that may not be the service's.
  */
 export type Answer = { rows: readonly Row[] } | { why: string; isFinal: boolean; isAbsent?: boolean };
 

@@ -108,4 +108,22 @@ export const RECONCILE_FAULTS = [
     to: 'await factsOf(client, latest)',
     tests: ['test/simulation/rules/starts.test.ts'],
   },
+  {
+    name: 'proxy-says-that-there-is-no-payment',
+    rule: 'reconcile',
+    promise: 'A 404 of a proxy does not say that the service has no such payment.',
+    file: 'activities/payment-rows.ts',
+    from: 'const isAbsent = error.category !== undefined;',
+    to: 'const isAbsent = true;',
+    tests: ['test/reconcile/sweep.test.ts'],
+  },
+  {
+    name: 'refused-list-says-that-there-is-no-payment',
+    rule: 'reconcile',
+    promise: 'A service that offers no list of a payment may have the payment, and its money.',
+    file: 'activities/payment-rows.ts',
+    from: 'offers no list of ${list}`, isFinal: true }',
+    to: 'offers no list of ${list}`, isFinal: true, isAbsent: true }',
+    tests: ['test/reconcile/sweep.test.ts'],
+  },
 ];
