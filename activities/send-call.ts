@@ -94,11 +94,15 @@ async function sendOrAdopt<Answer>(
 
 /** ms. By so much before its window closes a call is sent once more, whatever its `Retry-After` says. */
 const LAST_ATTEMPT_BEFORE = 60_000;
+/** ms. No `Retry-After` puts a call off for longer that must be sent before its hold ends. */
+const LONGEST_DELAY_IF_URGENT = 60_000;
 
-function longestDelay({ postUntil }: KeyedCall): number {
+function longestDelay({ postUntil, urgentFrom: from = Number.POSITIVE_INFINITY }: KeyedCall): number {
   const left = postUntil - Date.now() - LAST_ATTEMPT_BEFORE;
+  // Near the end of its hold a Retry-After would let the money go.
+  const untilUrgent = Math.max(LONGEST_DELAY_IF_URGENT, from - Date.now());
   // That attempt was the last one.
-  return left > 0 ? left : Number.POSITIVE_INFINITY;
+  return Math.min(untilUrgent, left > 0 ? left : Number.POSITIVE_INFINITY);
 }
 
 /**

@@ -4,7 +4,9 @@ import type { FailureType } from '../../src/contract/names.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { unusedPort } from '../provider/support/fake-service.js';
 import { PENDING_THEN_SUCCEED } from '../sandbox/support/sandbox.js';
-import { Harness, paymentCall, Service } from './support.js';
+import { Harness, HOUR, paymentCall, Service } from './support.js';
+
+const MINUTE = 60_000;
 
 let service: Service;
 let harness: Harness;
@@ -110,6 +112,23 @@ describe('no result on the first attempt of a charge', () => {
     const last = { ...call, postUntil: Date.now() + 30_000 };
     expect((await harness.fail('createCharge', last)).nextRetryDelay).toBe(3_600_000);
   });
+
+  test.each([
+    ['in an hour and a half', 90 * MINUTE, 30 * MINUTE],
+    ['in an hour and 10 s', 60 * MINUTE + 10_000, MINUTE],
+    ['in half an hour', 30 * MINUTE, MINUTE],
+    ['in 30 s', 30_000, MINUTE],
+  ])(
+    'a Retry-After puts nothing off whose hold ends %s: it is sent when an hour is left',
+    async (_at, left, longest) => {
+      const charge = await service.readyCharge();
+      await service.plant(charge, { action: 'status', status: 429, retry_after_s: 3_600 });
+      const call = { ...charge.call, urgentFrom: Date.now() + left - HOUR };
+      const { nextRetryDelay } = await harness.fail('createCharge', call);
+      expect(nextRetryDelay).toBeGreaterThan(longest - 10_000);
+      expect(nextRetryDelay).toBeLessThanOrEqual(longest);
+    },
+  );
 
   test.each(ROWS)('%s (%j): the next attempt under the same key still moves the money once', async (_name, fault) => {
     const charge = await service.readyCharge();

@@ -165,4 +165,13 @@ export const WINDOW_FAULTS = [
     to: '',
     tests: ['test/activities/reset-run.test.ts'],
   },
+  {
+    name: 'retry-after-outlasts-a-hold',
+    rule: 'money rule 8',
+    promise: 'No Retry-After puts a capture or void off beyond the last hour of its hold.',
+    file: 'activities/send-call.ts',
+    from: 'Math.max(LONGEST_DELAY_IF_URGENT, from - Date.now())',
+    to: 'Number.POSITIVE_INFINITY',
+    tests: ['test/activities/answers.test.ts'],
+  },
 ];
