@@ -168,12 +168,13 @@ async function isGone(
 /** `DELETE /customers/{customer_id}/payment-methods/{token}` */
 export async function deletePaymentMethod(deps: ActivityDeps, call: PaymentMethodCall): Promise<void> {
   const provider = providerFor(deps, call.businessUnit);
-  try {
-    await sendDelete(() => provider.deletePaymentMethod(call.customerId, call.token, readOptions()));
-  } catch (error) {
+  const doubted = await sendDelete(() =>
+    provider.deletePaymentMethod(call.customerId, call.token, readOptions()),
+  ).catch((error: unknown) => {
     if (!isUnreadableSuccess(error)) throw error;
-    await refuseIfOnFile(deps, call, error);
-  }
+    return error;
+  });
+  if (doubted !== undefined) await refuseIfOnFile(deps, call, doubted);
 }
 
 /** A 2xx with a body that a deletion does not have: a proxy may have answered for the service. */

@@ -106,21 +106,24 @@ function longestDelay({ postUntil, urgentFrom: from = Number.POSITIVE_INFINITY }
 }
 
 /**
- * Sends a DELETE, which has no key and needs none. A 404 after an attempt whose reply may be lost means that it worked.
+ * Sends a DELETE, which has no key and needs none. A 404 after an attempt whose reply may be lost is returned: that one
+ * may have worked, or never arrived.
  * If no earlier attempt can have left, a 404 is thrown: the id does not exist, the caller may have mistyped it.
  */
-export async function sendDelete(send: () => Promise<unknown>): Promise<void> {
+export async function sendDelete(send: () => Promise<unknown>): Promise<ApplicationFailure | undefined> {
   const info = activityInfo();
   const first = noEarlierLeft(info);
   // As in `sendKeyedPost`: an operator's reset of the activity keeps the last heartbeat.
   if (!first) heartbeat({ refusedThrough: NOTHING_PROVEN } satisfies Proof);
   try {
     await send();
+    return undefined;
   } catch (error) {
     if (first) keepIfRefused(info, error);
     const failure = toApplicationFailure(error, { earlierMayHaveLeft: !first });
     const details = failure.details?.[0] as FailureDetails | undefined;
     if (details?.disbelieved !== FAILURE_TYPES.notFound) throw failure;
+    return failure;
   }
 }
 

@@ -66,6 +66,17 @@ describe('deletePaymentMethod', () => {
     expect(await harness.run(name, call, { attempt: 2 })).toBeUndefined();
   });
 
+  test('is not believed to have worked by a 404 after an attempt that changed nothing: the card is still on file', async () => {
+    const call = callsFor(await prepared.for(name))[name];
+    for (const status of [503, 404])
+      await service.sandbox.control.addFault({ action: 'status', status, method: 'DELETE', path: '*', times: 1 });
+    expect(await harness.fail(name, call)).toMatchObject({ type: 'ProviderUnavailable', retryable: true });
+    const failed = await harness.fail(name, call, { attempt: 2 });
+    expect(failed).toMatchObject({ type: 'UnexpectedResponse', retryable: true, details: { httpStatus: 404 } });
+    expect(failed.message).toContain('still on file');
+    expect(await harness.run(name, call, { attempt: 3 })).toBeUndefined();
+  });
+
   test.each([
     ['an answer that is no deletion is sent again while the card is on file', false],
     ['such an answer has worked where the card is gone', true],
