@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CardCap, DeclineTable } from '../src/contract/declines.js';
@@ -106,17 +107,23 @@ export function readOptions(currency?: string): CallOptions {
 /** Less than a third of the heartbeat timeout of reads and look-ups. */
 const BEAT_MS = 3_000;
 
+/** What the heartbeats of work repeat, and of work within it: the next attempt sees only the last one. */
+const repeated = new AsyncLocalStorage<unknown>();
+
 /**
  * Sends heartbeats while `work` runs, so that a read lost with its worker is retried within seconds. Reading a long
  * history takes minutes. A cancelled activity sends no more heartbeats, since nothing waits for its answer.
  */
-export async function whileBeating<Answer>(work: () => Promise<Answer>): Promise<Answer> {
-  const beats = activityInfo().isLocal ? undefined : setInterval(() => heartbeat(), BEAT_MS).unref();
+export async function whileBeating<Answer>(
+  work: () => Promise<Answer>,
+  details: unknown = repeated.getStore(),
+): Promise<Answer> {
+  const beats = activityInfo().isLocal ? undefined : setInterval(() => heartbeat(details), BEAT_MS).unref();
   const stop = (): void => clearInterval(beats);
   const cancelled = cancellationSignal();
   cancelled.addEventListener('abort', stop, { once: true });
   try {
-    return await work();
+    return await repeated.run(details, work);
   } finally {
     cancelled.removeEventListener('abort', stop);
     stop();

@@ -5,7 +5,7 @@ import type { KeyedCall } from '../src/contract/activity-calls.js';
 import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import { type PostOptions, type ProviderClient, ProviderError } from '../src/provider/index.js';
 import { lostKeysUntil } from '../src/domain/lost-time.js';
-import { REFUSALS, REFUSED_FOR_MS } from '../src/domain/absence.js';
+import { isNotOffered, noteRefusedRead, type RefusedReads } from '../src/domain/absence.js';
 import { whySentBefore } from './after-restore.js';
 import { urgentFrom } from './bulkhead.js';
 import { type ActivityDeps, isRefusedRead, knownUnits, whileBeating } from './read-call.js';
@@ -20,9 +20,12 @@ const BEAT_MS = 5_000;
 /** Nothing is proven about any earlier attempt. */
 export const NOTHING_PROVEN = -1;
 
-/** Heartbeat details: every attempt up to this one is proven not to have left this machine. */
+/** Heartbeat details. */
 interface Proof {
+  /** Every attempt up to this one is proven not to have left this machine. */
   refusedThrough: number;
+  /** Reads before the POST that were refused, without another answer or failure since. */
+  refusedReads?: RefusedReads;
 }
 
 /**
@@ -47,13 +50,17 @@ async function sendOrAdopt<Answer>(
   const sentBefore = await whySentBefore(deps, call).catch((error: unknown) => {
     throw notBeforeARead('restore', error);
   });
+  let refusedReads: RefusedReads | undefined;
   const earlierMayHaveLeft = call.mayHaveLeft || !firstAttempt || sentBefore !== undefined;
   if (sentBefore !== undefined) {
     // A read and a POST together may outlast a local attempt, so the regular activity does both.
     if (info.isLocal) throw notBeforeARead(sentBefore, new Error('that is left to the regular activity'));
-    // Reading earlier histories may exceed the heartbeat timeout. Here heartbeats prove nothing.
-    const adopted = await whileBeating(adopt).catch((error: unknown) => {
-      if (!neverReadable(error, info, deps.now())) throw notBeforeARead(sentBefore, error);
+    const refusedBefore = refusedReadsOf(info.heartbeatDetails);
+    // Reading earlier histories may exceed the heartbeat timeout.
+    const adopted = await whileBeating(adopt, nothingProven(refusedBefore)).catch((error: unknown) => {
+      refusedReads = noteFailedRead(refusedBefore, error, deps.now());
+      heartbeat(nothingProven(refusedReads));
+      if (!isOffBySetting(error) && !isNotOffered(refusedReads)) throw notBeforeARead(sentBefore, error);
       // The service still knows every key of the lost time: sent again, each gets its first answer.
       if (sentBefore === 'reset' || deps.restored === undefined || deps.now() >= lostKeysUntil(deps.restored.lost))
         throw neverSent(sentBefore, error);
@@ -71,8 +78,9 @@ async function sendOrAdopt<Answer>(
   if (Context.current().cancellationSignal.aborted) throw new CancelledFailure('cancelled before it was sent');
 
   // An operator's reset of the activity restarts the attempt count but keeps the last heartbeat: overwrite its proof.
-  if (!info.isLocal && !firstAttempt) heartbeat({ refusedThrough: NOTHING_PROVEN } satisfies Proof);
-  const proof = { refusedThrough: firstAttempt ? info.attempt - 1 : NOTHING_PROVEN };
+  if (!info.isLocal && !firstAttempt) heartbeat(nothingProven(refusedReads));
+  const refusedThrough = firstAttempt ? info.attempt - 1 : NOTHING_PROVEN;
+  const proof = { ...nothingProven(refusedReads), refusedThrough };
   const beats = info.isLocal ? undefined : keepBeating(proof);
   try {
     return await send(provider, {
@@ -114,15 +122,14 @@ export async function sendDelete(send: () => Promise<unknown>): Promise<Applicat
   const info = activityInfo();
   const first = noEarlierLeft(info);
   // As in `sendKeyedPost`: an operator's reset of the activity keeps the last heartbeat.
-  if (!first) heartbeat({ refusedThrough: NOTHING_PROVEN } satisfies Proof);
+  if (!first) heartbeat(nothingProven());
   try {
     await send();
     return undefined;
   } catch (error) {
     if (first) keepIfRefused(info, error);
     const failure = toApplicationFailure(error, { earlierMayHaveLeft: !first });
-    const details = failure.details?.[0] as FailureDetails | undefined;
-    if (details?.disbelieved !== FAILURE_TYPES.notFound) throw failure;
+    if (detailsOf(failure).disbelieved !== FAILURE_TYPES.notFound) throw failure;
     return failure;
   }
 }
@@ -202,12 +209,28 @@ function windowClosed(call: KeyedCall, mayHaveLeft: boolean): ApplicationFailure
   );
 }
 
-/** True if the service does not offer the read, by the unit's setting or by its refusals (money rule 6). */
-function neverReadable(error: unknown, { attempt, scheduledTimestampMs }: Info, now: number): boolean {
-  if (!(error instanceof ApplicationFailure)) return false;
-  const { notOffered } = (error.details?.[0] ?? {}) as Partial<FailureDetails>;
-  if (notOffered === true) return true;
-  return isRefusedRead(error) && attempt >= REFUSALS && now - scheduledTimestampMs >= REFUSED_FOR_MS;
+function nothingProven(refusedReads?: RefusedReads): Proof {
+  return { refusedThrough: NOTHING_PROVEN, ...(refusedReads !== undefined && { refusedReads }) };
+}
+
+function refusedReadsOf(details: unknown): RefusedReads | undefined {
+  return typeof details === 'object' ? (details as Partial<Proof> | null)?.refusedReads : undefined;
+}
+
+/** The unit's setting says that its service does not offer the read. */
+function isOffBySetting(error: unknown): boolean {
+  return detailsOf(error).notOffered === true;
+}
+
+/** Attempts of an outage are no refusals, and a 404 amid one may be that of a proxy. */
+function noteFailedRead(before: RefusedReads | undefined, error: unknown, now: number): RefusedReads | undefined {
+  if (isRefusedRead(error)) return noteRefusedRead(before, now, false);
+  // Nothing was asked.
+  return detailsOf(error).heldBack === true ? before : undefined;
+}
+
+function detailsOf(error: unknown): Partial<FailureDetails> {
+  return error instanceof ApplicationFailure ? ((error.details?.[0] ?? {}) as Partial<FailureDetails>) : {};
 }
 
 type SentBefore = NonNullable<Awaited<ReturnType<typeof whySentBefore>>>;
@@ -228,8 +251,8 @@ function neverSent(why: SentBefore, error: unknown): ApplicationFailure {
   );
 }
 
-function isOurOwn({ details }: ApplicationFailure): boolean {
-  return (details?.[0] as Partial<FailureDetails> | undefined)?.httpStatus === undefined;
+function isOurOwn(error: ApplicationFailure): boolean {
+  return detailsOf(error).httpStatus === undefined;
 }
 
 function notBeforeARead(why: SentBefore, error: unknown): ApplicationFailure {

@@ -65,8 +65,8 @@ export interface RefusedReads {
 /** HTTP statuses that answer a read that is not offered. A single 404 may also come from a proxy or a lag. */
 export const REFUSING_STATUSES: readonly number[] = [404, 405, 501];
 
-export const REFUSALS = 3;
-export const REFUSED_FOR_MS = 15 * MINUTE_MS;
+const REFUSALS = 3;
+const REFUSED_FOR_MS = 15 * MINUTE_MS;
 
 export function noteRefusedRead(before: RefusedReads | undefined, now: number, bySetting: boolean): RefusedReads {
   return {

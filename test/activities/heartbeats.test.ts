@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type AttemptInfo, Harness, Service } from './support.js';
+import { type AttemptInfo, Harness, ORIGINAL_RUN_ID, Service } from './support.js';
 import { ProviderClient } from '../../src/provider/index.js';
 
 let service: Service;
@@ -55,4 +55,18 @@ describe('the beats of an attempt whose call is in flight', () => {
   test('are none in a local try, which has no engine to beat to', async () => {
     expect(await beatsOf({ isLocal: true })).toEqual([]);
   });
+});
+
+test('the beats of a read before a POST repeat how often that read was refused: its worker may be lost', async () => {
+  const charge = await service.readyCharge({ originalRunId: ORIGINAL_RUN_ID });
+  vi.spyOn(ProviderClient.prototype, 'listCharges').mockImplementation(() => {
+    vi.advanceTimersByTime(16_000);
+    return Promise.reject(new Error('the worker is gone'));
+  });
+  const refusedReads = { times: 2, firstAt: 1_000, lastAt: 2_000, bySetting: false };
+  const heartbeatDetails = { refusedThrough: -1, refusedReads };
+  await harness.fail('createCharge', charge.call, { attempt: 3, heartbeatDetails });
+  const beats = harness.heartbeats.slice(0, -1);
+  expect(beats.length).toBeGreaterThan(5);
+  expect(new Set(beats.map((beat) => JSON.stringify(beat)))).toEqual(new Set([JSON.stringify(heartbeatDetails)]));
 });

@@ -77,6 +77,29 @@ describe('a charge in a run made by a reset', () => {
     expect(await harness.run('createCharge', charge.call, { attempt: 2 })).toMatchObject({ status: 'Succeed' });
   });
 
+  test('counts its read as not offered after three refusals over 15 minutes, and not by one after an outage', async () => {
+    const charge = await chargeOfResetRun();
+    const begun = Date.now();
+    let now = begun;
+    const clocked = new Harness({ baseUrl: service.sandbox.url, engine: OPEN, now: () => now });
+    const path = `/payments/${charge.paymentId}/charges`;
+    let attempt = 0;
+    const answers = async (minutes: number, status: number): Promise<string> => {
+      await service.sandbox.control.addFault({ action: 'status', status, method: 'GET', path, times: 1 });
+      now = begun + minutes * 60_000;
+      attempt += 1;
+      const info = { attempt, scheduledTimestampMs: begun, heartbeatDetails: clocked.heartbeats.at(-1) };
+      const { details, type } = await clocked.fail('createCharge', charge.call, info);
+      return details.windowClosed === true ? 'not offered' : type;
+    };
+    const outage = [await answers(0, 503), await answers(8, 503), await answers(16, 404), await answers(17, 404)];
+    const again = [await answers(20, 503), await answers(21, 404), await answers(30, 405), await answers(35, 404)];
+    expect(new Set([...outage, ...again])).toEqual(new Set(['ProviderUnavailable']));
+    expect(await answers(36, 501)).toBe('not offered');
+    expect(clocked.posts()).toEqual([]);
+    await clocked.close();
+  });
+
   test('sends nothing when the read is refused for its credentials, and leaves them to an operator', async () => {
     const charge = await chargeOfResetRun();
     const path = `/payments/${charge.paymentId}/charges`;

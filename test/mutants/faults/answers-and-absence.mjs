@@ -77,8 +77,8 @@ export const ANSWER_FAULTS = [
     rule: 'money rule 5',
     promise: 'A heartbeat repeats what is proven of earlier attempts and proves nothing more.',
     file: 'activities/send-call.ts',
-    from: 'refusedThrough: firstAttempt ? info.attempt - 1 : NOTHING_PROVEN',
-    to: 'refusedThrough: info.attempt - 1',
+    from: 'refusedThrough = firstAttempt ? info.attempt - 1 : NOTHING_PROVEN',
+    to: 'refusedThrough = info.attempt - 1',
     tests: ['test/activities/heartbeats.test.ts'],
   },
   {

@@ -92,7 +92,7 @@ export const SLOW_UNIT_FAULTS = [
     rule: 'money rule 5',
     promise: 'A proof that an attempt never left is not taken for one of a later attempt, after an activity was reset.',
     file: 'activities/send-call.ts',
-    from: '  if (!first) heartbeat({ refusedThrough: NOTHING_PROVEN } satisfies Proof);',
+    from: '  if (!first) heartbeat(nothingProven());',
     to: '',
     tests: ['test/activities/customers-and-cards.test.ts'],
   },
