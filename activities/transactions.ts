@@ -184,7 +184,9 @@ async function refusePart(
   terms: UnitTerms | undefined,
 ): Promise<void> {
   if (terms?.ignoresAmounts !== true || amount === undefined) return;
-  const { data: payment } = await provider.getPayment(paymentId, readOptions(currency));
+  const { data: payment } = await provider.getPayment(paymentId, readOptions(currency)).catch((error: unknown) => {
+    throw unreadBefore(error);
+  });
   if (payment.amount === amount) return;
   throw new ProviderError(
     `amount: ${amount} minor units are a part of the ${payment.amount} of the payment, and the service of business unit ` +
@@ -192,6 +194,23 @@ async function refusePart(
       'leave the amount out for the whole',
     { kind: 'request', operation: 'namedAmounts', mayHaveLeft: false },
   );
+}
+
+/** An error of the read is none of the POST: that has not left, and no answer to a read refuses it. */
+function unreadBefore(error: unknown): unknown {
+  // Whoever threw these has sent nothing either.
+  if (!(error instanceof ProviderError) || !error.mayHaveLeft) return error;
+  const { kind, operation, httpStatus, requestId, retryAfterMs, failureType } = error;
+  const isKept = failureType === FAILURE_TYPES.credentialsRejected || failureType === FAILURE_TYPES.rateLimited;
+  return new ProviderError(`Nothing was sent, since the payment could not be read first: ${error.message}`, {
+    kind,
+    operation,
+    mayHaveLeft: false,
+    failureType: isKept ? failureType : FAILURE_TYPES.providerUnavailable,
+    httpStatus,
+    requestId,
+    retryAfterMs,
+  });
 }
 
 /** Finds the earlier run's transaction among all of its kind. It never guesses: if several match, nothing is sent. */

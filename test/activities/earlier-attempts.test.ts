@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { FailureType } from '../../src/contract/names.js';
 import { undecodable } from '../../src/contract/payload-marks.js';
-import { unusedPort } from '../provider/support/fake-service.js';
+import { fakeService, json, PAYMENT_BODY, unusedPort } from '../provider/support/fake-service.js';
+import { callsFor, NOTHING } from './calls.js';
 import { type AttemptInfo, Harness, HOUR, Service } from './support.js';
 
 let service: Service;
@@ -147,6 +148,31 @@ describe('the proof that no attempt has left', () => {
     await service.plant(charge, { action: 'refuse' });
     await harness.fail('createCharge', charge.call);
     expect(harness.heartbeats).toEqual([]);
+  });
+});
+
+describe('a part, at a service that takes the whole whatever is named', () => {
+  const { createCapture: part } = callsFor(NOTHING);
+  const UNREAD = { type: 'ProviderUnavailable', retryable: true, details: { mayHaveLeft: false } };
+
+  test('is refused as one that never left, however often the payment could not be read before', async () => {
+    const answers = [json(503, {}), json(404, { category: 'api_request_error' }), json(200, '<html>')];
+    const payment = json(200, { ...PAYMENT_BODY, id: part.paymentId, currency: part.currency });
+    const stub = await fakeService((response, request) => (answers.shift() ?? payment)(response, request));
+    const own = new Harness({ baseUrl: stub.url, terms: { ignoresAmounts: true } });
+    const next = (attempt: number) =>
+      own.fail('createCapture', part, { attempt, heartbeatDetails: own.heartbeats.at(-1) });
+    for (const attempt of [1, 2, 3]) {
+      expect(await next(attempt)).toMatchObject(UNREAD);
+      expect(own.heartbeats.at(-1)).toEqual({ refusedThrough: attempt });
+    }
+    expect(await next(4)).toMatchObject({ type: 'InvalidInput', retryable: false, details: { mayHaveLeft: false } });
+    expect(own.posts()).toEqual([]);
+    answers.push(json(401, {}), json(429, {}));
+    expect(await next(5)).toMatchObject({ type: 'CredentialsRejected', details: { mayHaveLeft: false } });
+    expect(await next(6)).toMatchObject({ type: 'RateLimited', retryable: true, details: { mayHaveLeft: false } });
+    await own.close();
+    await stub.close();
   });
 });
 

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { Dispatcher } from 'undici';
-import { type ActivityDeps, createActivities, type Restored } from '../../activities/index.js';
+import { type ActivityDeps, createActivities, type Restored, type UnitTerms } from '../../activities/index.js';
 import type { CreateChargeCall, CreatePaymentCall } from '../../src/contract/activity-calls.js';
 import type { DeclineTable } from '../../src/contract/declines.js';
 import type { EnginePort } from '../../src/contract/engine-port.js';
@@ -38,8 +38,9 @@ export interface AttemptInfo {
   workflowType?: string;
 }
 
-const termsOf = ({ holdMs = 7 * 24 * HOUR, madeUnder, onlyNamedReads, declines, riskUnit }: Surroundings) => ({
+const termsOf = ({ holdMs = 7 * 24 * HOUR, madeUnder, onlyNamedReads, declines, riskUnit, terms }: Surroundings) => ({
   holdMs,
+  ...terms,
   ...(riskUnit !== undefined && { riskUnit }),
   ...(madeUnder !== undefined && { madeUnder }),
   ...(onlyNamedReads !== undefined && { onlyNamedReads }),
@@ -69,6 +70,8 @@ export interface Surroundings {
   /** Its service offers no list of transactions. */
   onlyNamedReads?: true;
   declines?: DeclineTable;
+  /** Further ones of its unit. */
+  terms?: Partial<UnitTerms>;
 }
 
 /** The real activities over the real client of the payment service, in Temporal's activity context. */
@@ -104,8 +107,12 @@ export class Harness {
       referenceBook: around.referenceBook,
       now: around.now ?? Date.now,
       restored: around.restored,
-      ...((around.riskUnit ?? around.holdMs ?? around.madeUnder ?? around.onlyNamedReads ?? around.declines) !==
-        undefined && {
+      ...((around.riskUnit ??
+        around.holdMs ??
+        around.madeUnder ??
+        around.onlyNamedReads ??
+        around.declines ??
+        around.terms) !== undefined && {
         units: new Map([
           ['default', termsOf(around)],
           ...(around.riskHoldMs === undefined ? [] : [[around.riskUnit ?? '', { holdMs: around.riskHoldMs }] as const]),

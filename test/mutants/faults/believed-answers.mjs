@@ -28,6 +28,15 @@ export const BELIEVED_ANSWER_FAULTS = [
     tests: ['test/activities/customers-and-cards.test.ts'],
   },
   {
+    name: 'read-before-a-part-counts-as-sent',
+    rule: 'money rule 5',
+    promise: 'A read before a capture or refund is none of it: one that fails neither sends nor refuses that.',
+    file: 'activities/transactions.ts',
+    from: '    throw unreadBefore(error);\n',
+    to: '    throw error;\n',
+    tests: ['test/activities/earlier-attempts.test.ts'],
+  },
+  {
     name: 'read-that-is-not-offered-confirms',
     rule: 'settling',
     promise:
