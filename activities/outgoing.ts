@@ -4,7 +4,7 @@ import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import type { CountOutgoing, OutgoingAnswer, OutgoingCall } from '../src/contract/outgoing.js';
 import type { PaymentRecord } from '../src/contract/records.js';
 import { dayOf, overInWords, overPerCall } from '../src/domain/outgoing.js';
-import { type ActivityDeps, isRefusedRead, knownUnits, readCall } from './read-call.js';
+import { type ActivityDeps, isRefusedRead, knownUnits, offersNoList, readCall } from './read-call.js';
 
 /** Of a key or card: a day of 30,000 carries them from run to run, in 2 MiB at most. */
 const shortHash = (text: string): string => hashOf(text).slice(0, 15);
@@ -59,9 +59,12 @@ async function cardOf(deps: ActivityDeps, call: OutgoingCall): Promise<string> {
     const charges = await provider.listCharges(paymentId, options);
     return charges.data.length > 0 ? charges.data : (await provider.listAuthorizations(paymentId, options)).data;
   }).catch((error: unknown) => {
+    if (!(error instanceof ApplicationFailure) || !isRefusedRead(error)) throw error;
+    const details = (error.details?.[0] ?? {}) as FailureDetails;
     // A service that offers no lists shows no card either.
-    if (!isRefusedRead(error)) throw error;
-    return undefined;
+    if (offersNoList(details)) return undefined;
+    // Behind a proxy's 404 there may be a list, and a card whose refunds of the day are used up.
+    throw ApplicationFailure.retryable(error.message, FAILURE_TYPES.providerUnavailable, details);
   });
   const fingerprint = made?.find(({ paymentMethod }) => paymentMethod?.fingerprint !== undefined)?.paymentMethod
     ?.fingerprint;

@@ -37,6 +37,16 @@ export const BELIEVED_ANSWER_FAULTS = [
     tests: ['test/activities/earlier-attempts.test.ts'],
   },
   {
+    name: 'proxy-hides-the-card-of-a-refund',
+    rule: 'limits',
+    promise:
+      'The refunds of a card and day are not counted by their payments because a proxy answers 404 for the list.',
+    file: 'activities/outgoing.ts',
+    from: 'if (offersNoList(details)) return undefined;',
+    to: 'return undefined;',
+    tests: ['test/activities/outgoing.test.ts'],
+  },
+  {
     name: 'read-that-is-not-offered-confirms',
     rule: 'settling',
     promise:
