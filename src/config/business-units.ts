@@ -59,7 +59,7 @@ export const unitSchema = z.strictObject({
     .default('7 days')
     .register(unitFields, {
       description:
-        "how long the unit's provider holds an authorization. Too long, and a capture comes too late; too short, and the money is released early",
+        "how long the unit's provider holds an authorization. Too long, and a capture comes too late; too short, and the money is released early. With `risk` that of the `riskUnit` counts, which needs one",
     }),
   /** Name of the unit under which risk-analysed payments are created. */
   riskUnit: z.string().exactOptional().register(unitFields, {
@@ -91,7 +91,7 @@ export const unitSchema = z.strictObject({
   /** `ignored`: the service ignores the amount of a capture or refund and moves the whole amount. */
   namedAmounts: z.enum(['used', 'ignored']).exactOptional().register(unitFields, {
     description:
-      '`ignored`: its service takes no notice of the amount that a capture or refund names and moves the whole. A part is then refused with `InvalidInput` before anything is sent',
+      '`ignored`: its service takes no notice of the amount that a capture or refund names and moves the whole. A part is then refused with `InvalidInput` before anything is sent. With `risk` that of the `riskUnit` counts, which needs one',
     default: '`used`',
   }),
   /** After a partial capture, void the rest of the hold if the service offers that: it doesn't cancel the capture. */
@@ -214,19 +214,29 @@ export function parseBusinessUnits(parsed: unknown, apiVersion: ApiVersion): Par
     if (unit.success) units.set(name, { apiVersion, ...unit.data, name });
     else faults.push(...faultsOf(unit.error).map((fault) => `${name}: ${fault}`));
   }
-  return { units, readable, faults: [...faults, ...lostLimits(byName.data), ...sharedAppIds(readable)] };
+  return { units, readable, faults: [...faults, ...lostTerms(byName.data), ...sharedAppIds(readable)] };
 }
 
-/** A payment with `risk` has the limits of the unit that it is created under: without any its refunds would have none. */
-function lostLimits(byName: Readonly<Record<string, unknown>>): string[] {
-  const limited = z.looseObject({ outgoing: z.looseObject({}), riskUnit: z.string().optional() });
+/** Terms that count for the payments created under a unit, and the end of the advice to give its `riskUnit` such. */
+const OF_CREATING_UNIT = { outgoing: 'limits', namedAmounts: 'one', holdDuration: 'one' } as const;
+
+/**
+ * A payment with `risk` has the terms of the unit that it is created under. Where that names none, its refunds would have
+ * no limit, a part would move the whole, or a hold be captured too late.
+ */
+function lostTerms(byName: Readonly<Record<string, unknown>>): string[] {
+  const named = z.looseObject({ riskUnit: z.string().optional() });
   return Object.entries(byName).flatMap(([name, value]) => {
-    const unit = limited.safeParse(value);
-    const { riskUnit = name } = unit.data ?? {};
-    if (!unit.success || !Object.hasOwn(byName, riskUnit) || limited.safeParse(byName[riskUnit]).success) return [];
-    return [
-      `${name}: outgoing does not count for payments with risk, which are created under "${riskUnit}"; give that unit limits too`,
-    ];
+    const unit = named.safeParse(value).data;
+    const { riskUnit = name } = unit ?? {};
+    if (unit === undefined || !Object.hasOwn(byName, riskUnit)) return [];
+    const other = named.safeParse(byName[riskUnit]).data;
+    return Object.entries(OF_CREATING_UNIT)
+      .filter(([term]) => unit[term] !== undefined && other?.[term] === undefined)
+      .map(
+        ([term, such]) =>
+          `${name}: ${term} does not count for payments with risk, which are created under "${riskUnit}"; give that unit ${such} too`,
+      );
   });
 }
 

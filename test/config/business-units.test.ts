@@ -88,6 +88,22 @@ group('business units', () => {
     expect(faults).toEqual([expect.stringContaining('eu: appId is the same as that of "default"')]);
   });
 
+  test.each([
+    ['namedAmounts', 'ignored'],
+    ['holdDuration', '30 days'],
+  ])('name no risk unit that lacks their %s: payments with risk would have that of nobody', (term, value) => {
+    const faultsWith = (riskUnit: string, ofRisk: object) => {
+      const risky = { appId: 'app-2', privateKey: 'private-2', ...ofRisk };
+      return faultsOf(() => loadConfig(env(units({ default: { ...UNITS.default, [term]: value, riskUnit }, risky }))));
+    };
+    expect(faultsWith('risky', {})).toEqual([
+      `HOLDFAST_BUSINESS_UNITS: default: ${term} does not count for payments with risk, which are created under "risky"; give that unit one too`,
+    ]);
+    expect(faultsWith('risky', { [term]: value })).toEqual([]);
+    expect(faultsWith('default', {})).toEqual([]);
+    expect(faultsOf(() => loadConfig(env(units({ default: { ...UNITS.default, [term]: value } }))))).toEqual([]);
+  });
+
   test('never show up in a fault, however broken the text is', () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom('{', '[', '', '"'), (noise, before) => {
