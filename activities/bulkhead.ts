@@ -199,7 +199,8 @@ class Bulkhead {
       if (wasGivenUp(error)) this.#circuit.forget(call);
       else this.#circuit.end(call, now, isAnswer(error));
       // Reads are not held back, so that each of them would hold every POST back once more.
-      const asks = error instanceof ProviderError && OPERATIONS[name].method !== 'GET';
+      // A refusal speaks of its own payment or key, not of the others of the unit.
+      const asks = error instanceof ProviderError && OPERATIONS[name].method !== 'GET' && !isAnswer(error);
       const retryAfterMs = asks ? (error.retryAfterMs ?? 0) : 0;
       this.#heldUntil = Math.max(this.#heldUntil, now + Math.min(retryAfterMs, LONGEST_HOLD));
       throw error;

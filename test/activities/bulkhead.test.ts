@@ -194,14 +194,16 @@ describe('a unit whose service is slow or failing', () => {
 });
 
 describe('a unit whose service asks for fewer calls', () => {
-  const busy = (retryAfterMs: number) => () =>
-    new ProviderError('busy', {
-      kind: 'http',
-      operation: 'createCharge',
-      mayHaveLeft: true,
-      httpStatus: 429,
-      retryAfterMs,
-    });
+  const busy =
+    (retryAfterMs: number, httpStatus = 429) =>
+    () =>
+      new ProviderError('busy', {
+        kind: 'http',
+        operation: 'createCharge',
+        mayHaveLeft: true,
+        httpStatus,
+        retryAfterMs,
+      });
 
   test('sends no other POST before its Retry-After is over, and those come back one by one', async () => {
     await service.rounds(1, 10, busy(8 * SECOND));
@@ -217,6 +219,18 @@ describe('a unit whose service asks for fewer calls', () => {
     service.now += 8 * SECOND;
     expect(await service.call('regular')).toBe('under way');
     expect(await service.call('local')).toBe('under way');
+  });
+
+  test.each([429, 500, 503])('holds its POSTs back after a %i', async (status) => {
+    await service.rounds(1, 10, busy(8 * SECOND, status));
+    expect(await service.call('regular')).toMatchObject({ mayHaveLeft: false });
+  });
+
+  test.each([400, 401, 403, 404, 409, 418])('sends them after a %i, which is about one call', async (status) => {
+    await service.rounds(1, 10, busy(8 * SECOND, status));
+    expect(await service.call('regular')).toBe('under way');
+    expect(await service.call('local')).toBe('under way');
+    expect(service.reported).toEqual([]);
   });
 
   test('still sends its reads, and what is urgent, and nothing else', async () => {
