@@ -104,11 +104,45 @@ async function whyNotStoredBefore(deps: ActivityDeps): Promise<string | undefine
   return isRefunded ? 'before a reset it could not be stored, and its consent was being refunded' : undefined;
 }
 
-/** `GET /customers/{customer_id}/payment-methods/{token}` */
+/**
+ * `GET /customers/{customer_id}/payment-methods/{token}`, or the card that the customer shows where that is refused: the
+ * interface names no read of one card.
+ */
 export async function getPaymentMethod(deps: ActivityDeps, call: PaymentMethodCall): Promise<PaymentMethodRecord> {
-  return await readCall(deps, call, async (provider, options) =>
-    paymentMethodRecord(await provider.getPaymentMethod(call.customerId, call.token, options)),
-  );
+  try {
+    return await readCall(deps, call, async (provider, options) =>
+      paymentMethodRecord(await provider.getPaymentMethod(call.customerId, call.token, options)),
+    );
+  } catch (error) {
+    if (!isRefusedRead(error)) throw error;
+    return await cardOfCustomer(deps, call, error);
+  }
+}
+
+/** @throws ApplicationFailure `NotFound` only where the service shows that the customer has no such card, or is gone */
+async function cardOfCustomer(
+  deps: ActivityDeps,
+  call: PaymentMethodCall,
+  ofCard: unknown,
+): Promise<PaymentMethodRecord> {
+  const cards = await cardsOfCustomer(deps, call, ofCard).catch((error: unknown) => {
+    if (error !== ofCard || !(error instanceof ApplicationFailure)) throw error;
+    // Neither read is offered, or both are hidden by a proxy: that the card is there or not is shown by neither.
+    throw ApplicationFailure.retryable(
+      `Whether the card is on file could not be read: ${error.message}`,
+      FAILURE_TYPES.providerUnavailable,
+      ...(error.details ?? []),
+    );
+  });
+  const card = cards.find((each) => isOf(each, call));
+  if (card !== undefined) return card;
+  if (isOwn404(ofCard)) throw ofCard;
+  const details: FailureDetails = { mayHaveLeft: false };
+  throw ApplicationFailure.nonRetryable('The service shows the customer without it', FAILURE_TYPES.notFound, details);
+}
+
+function isOf(card: PaymentMethodRecord, { token }: PaymentMethodCall): boolean {
+  return card.token.toLowerCase() === token.toLowerCase();
 }
 
 /** `GET /customers/{customer_id}/payment-methods`, or the cards that the customer shows where that is refused. */
@@ -186,10 +220,9 @@ function isUnreadableSuccess(error: unknown): error is ApplicationFailure {
 
 /** Believes such an answer only if the card is gone. Else the deletion is sent again. */
 async function refuseIfOnFile(deps: ActivityDeps, call: PaymentMethodCall, answer: ApplicationFailure): Promise<void> {
-  const { businessUnit, customerId, token } = call;
-  const isSame = (card: PaymentMethodRecord): boolean => card.token.toLowerCase() === token.toLowerCase();
+  const { businessUnit, customerId } = call;
   const says = await listPaymentMethods(deps, { businessUnit, customerId }).then(
-    (cards) => (cards.some(isSame) ? 'the card is still on file' : undefined),
+    (cards) => (cards.some((card) => isOf(card, call)) ? 'the card is still on file' : undefined),
     (error: unknown) => {
       const { details, message } =
         error instanceof ApplicationFailure ? error : { details: [], message: String(error) };

@@ -124,8 +124,8 @@ const CARD = { ...CARDS, path: `${CARDS.path}/:token` } as const;
 
 export const paymentMethodRoutes: readonly Route[] = [
   { ...CARD, operation: 'storePaymentMethod', method: 'POST', success: 201, handle: store },
-  { ...CARDS, operation: 'listPaymentMethods', method: 'GET', success: 200, handle: list },
-  { ...CARD, operation: 'getPaymentMethod', method: 'GET', success: 200, handle: get },
+  { ...CARDS, operation: 'listPaymentMethods', method: 'GET', unnamed: 404, success: 200, handle: list },
+  { ...CARD, operation: 'getPaymentMethod', method: 'GET', unnamed: 405, success: 200, handle: get },
   { ...CARD, operation: 'deletePaymentMethod', method: 'DELETE', success: 204, handle: removeCard },
 ];
 

@@ -108,35 +108,67 @@ describe('deletePaymentMethod', () => {
   });
 });
 
-describe('listPaymentMethods, where the list is refused', () => {
-  const { listPaymentMethods: call } = callsFor(NOTHING);
-  const CARD = { token: NOTHING.token, last_4_digits: '1111' };
-  const customer = (more: object = {}) => ({ id: call.customerId, customer_reference: 'c-1', ...more });
-  const refuses: Answer = (response) => void response.writeHead(404).end('<html>');
-  const knowsNone = json(404, { category: 'api_request_error', description: 'Not found.' });
+const { getPaymentMethod: oneCard, listPaymentMethods: allCards } = callsFor(NOTHING);
+const CARD = { token: NOTHING.token, last_4_digits: '1111' };
+const customer = (more: object = {}) => ({ id: allCards.customerId, customer_reference: 'c-1', ...more });
+const OWN = { category: 'api_request_error', description: 'Not found.' };
+const knowsNone = json(404, OWN);
+const refuses: Answer = (response) => void response.writeHead(404).end('<html>');
 
-  /** What the service answers to the read of the customer, and to the one by its reference. */
-  async function asked(ofCustomer: Answer, byReference: Answer = refuses, status = 404) {
-    const stub = await fakeService((response, request) => {
-      const answer = request.url.endsWith('/payment-methods')
-        ? json(status, {})
-        : request.url.includes('?')
-          ? byReference
-          : ofCustomer;
-      answer(response, request);
-    });
-    const own = new Harness({ baseUrl: stub.url });
-    const given = { ...call, customerReference: 'c-1' };
-    const listed = await own.run('listPaymentMethods', given).catch(async () => own.fail('listPaymentMethods', given));
-    await own.close();
-    await stub.close();
-    return listed;
-  }
+/** What a read of cards finds at a service that answers so to it, to the read of the customer, and to its reference. */
+async function asked(
+  name: 'listPaymentMethods' | 'getPaymentMethod',
+  ofCards: Answer,
+  ofCustomer: Answer,
+  byReference: Answer = refuses,
+): Promise<unknown> {
+  const stub = await fakeService((response, request) => {
+    const isOfCards = request.url.includes('/payment-methods');
+    (isOfCards ? ofCards : request.url.includes('?') ? byReference : ofCustomer)(response, request);
+  });
+  const own = new Harness({ baseUrl: stub.url });
+  const call = name === 'getPaymentMethod' ? oneCard : { ...allCards, customerReference: 'c-1' };
+  const found = await own.run(name, call as never).catch(async () => await own.fail(name, call as never));
+  await own.close();
+  await stub.close();
+  return found;
+}
+
+describe('getPaymentMethod, where the read of one card is refused', () => {
+  const name = 'getPaymentMethod';
+  const shown = json(200, customer({ payment_methods: [{ token: PAYMENT_ID, last_4_digits: '2222' }, CARD] }));
+  const REFUSALS: [string, Answer][] = [
+    ['its own 404', knowsNone],
+    ['the 404 of a proxy', refuses],
+    ['405', json(405, OWN)],
+    ['501', json(501, OWN)],
+  ];
+
+  test.each(REFUSALS)('with %s finds the card that the customer shows, and no other one', async (_how, ofCard) => {
+    expect(await asked(name, ofCard, shown)).toMatchObject({ token: NOTHING.token, last4Digits: '1111' });
+    for (const without of [customer(), customer({ payment_methods: [] })])
+      expect(await asked(name, ofCard, json(200, without))).toMatchObject({ type: 'NotFound', retryable: false });
+    expect(await asked(name, ofCard, knowsNone)).toMatchObject({ type: 'NotFound', retryable: false });
+  });
+
+  test.each(REFUSALS)('with %s says neither while the customer can not be read', async (_how, ofCard) => {
+    for (const ofCustomer of [refuses, json(405, OWN), json(503, {})])
+      expect(await asked(name, ofCard, ofCustomer)).toMatchObject({ type: 'ProviderUnavailable', retryable: true });
+  });
+
+  test('is not asked for once more where the service refuses the token itself', async () => {
+    expect(await asked(name, json(400, OWN), shown)).toMatchObject({ type: 'InvalidInput', retryable: false });
+  });
+});
+
+describe('listPaymentMethods, where the list is refused', () => {
+  const name = 'listPaymentMethods';
 
   test.each([404, 405, 501])('with %i is what the customer shows', async (status) => {
     const shows = json(200, customer({ payment_methods: [CARD] }));
-    expect(await asked(shows, refuses, status)).toMatchObject([{ token: NOTHING.token, last4Digits: '1111' }]);
-    expect(await asked(json(200, customer()), refuses, status)).toEqual([]);
+    const ofList = json(status, {});
+    expect(await asked(name, ofList, shows)).toMatchObject([{ token: NOTHING.token, last4Digits: '1111' }]);
+    expect(await asked(name, ofList, json(200, customer()))).toEqual([]);
   });
 
   test.each([
@@ -146,14 +178,17 @@ describe('listPaymentMethods, where the list is refused', () => {
     ['a proxy may have answered', refuses, json(200, []), false],
     ['the customer can not be read either', json(405, { category: 'api_request_error' }), json(200, []), false],
   ])('says that the customer is gone only if it is: %s', async (_name, ofCustomer, byReference, isGone) => {
-    const failed = await asked(ofCustomer, byReference);
+    const failed = await asked(name, json(404, {}), ofCustomer, byReference);
     expect(failed).toMatchObject({ type: 'NotFound', retryable: false });
     expect((failed as { details: object }).details).toMatchObject(isGone ? { noCustomer: true } : { httpStatus: 404 });
     expect('noCustomer' in (failed as { details: object }).details).toBe(isGone);
   });
 
   test('is asked again where the customer gets no answer', async () => {
-    expect(await asked(json(503, {}))).toMatchObject({ type: 'ProviderUnavailable', retryable: true });
+    expect(await asked(name, json(404, {}), json(503, {}))).toMatchObject({
+      type: 'ProviderUnavailable',
+      retryable: true,
+    });
   });
 });
 

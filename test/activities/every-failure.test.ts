@@ -93,7 +93,10 @@ describe('every failure of every operation has its type, in the client and in th
       const failed = await harness.fail(name, calls[name]);
       // Nothing moves twice by a second deletion, so one with an unreadable answer is sent again.
       const again = retryable || (name === 'deletePaymentMethod' && type === 'UnexpectedResponse');
-      expect([name, failed.type, failed.retryable]).toEqual([name, type, again]);
+      // The customer, who would show the card, is refused as well: whether it is on file is not known.
+      const isUnread = name === 'getPaymentMethod' && fault.status === 405;
+      const { type: thrown, retryable: isRetried } = isUnread ? lost : { type, retryable: again };
+      expect([name, failed.type, failed.retryable]).toEqual([name, thrown, isRetried]);
       expect(failed.details).toMatchObject({ mayHaveLeft: true });
     }
     await prepared.close();

@@ -47,6 +47,15 @@ export const BELIEVED_ANSWER_FAULTS = [
     tests: ['test/activities/outgoing.test.ts'],
   },
   {
+    name: 'unread-card-is-not-on-file',
+    rule: 'billing commands',
+    promise: 'Where neither a card nor its customer can be read, nobody is told that the customer has no such card.',
+    file: 'activities/customers.ts',
+    from: 'if (error !== ofCard || !(error instanceof ApplicationFailure)) throw error;',
+    to: 'if (error instanceof ApplicationFailure) throw error;',
+    tests: ['test/activities/customers-and-cards.test.ts'],
+  },
+  {
     name: 'read-that-is-not-offered-confirms',
     rule: 'settling',
     promise:

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { anotherCard, declinedFor, inRome, later } from '../../support/subscriptions.js';
 import { firstRunOf, resetToFirstTask } from '../../support/resets.js';
 import { braking } from './braking.js';
-import { answers, failsWith, HOUR, OPERATOR, sharedTime } from './context.js';
+import { failsWith, HOUR, OPERATOR, sharedTime } from './context.js';
 import { beginResettable, beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
@@ -200,7 +200,7 @@ test.each([
   if (first === 'missed')
     await flow.command('pause', { until: new Date(inRome(later(input.anchor, 3))).toISOString() });
   await reach(day);
-  await time.sandbox.addFault(answers(404, 'GET', `*/payment-methods/${input.token}`));
+  await time.provider.deletePaymentMethod(input.customerId, input.token);
   await resetToFirstTask(time.client, flow.workflowId, [], await firstRunOf(time.client, flow.workflowId));
   await flow.worksOn();
   if (day === -1) {

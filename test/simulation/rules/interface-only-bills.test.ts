@@ -2,12 +2,14 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { atFullCounts } from '../../support/at-full-counts.js';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { storedCard } from '../../support/cards.js';
+import { newReference } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
-import { bills, monthly, plantOn, subscribe } from '../../support/subscriptions.js';
+import { anotherCard, bills, customerWithCard, monthly, plantOn, subscribe } from '../../support/subscriptions.js';
 import {
   answers,
   beginFlow,
   DAY,
+  failsWith,
   followPending,
   HOUR,
   inputOf,
@@ -36,6 +38,20 @@ describe('where nothing is offered but what the interface names', () => {
     expect(billed).toEqual(['1.1 Succeed 6000 EUR', '2.1 Succeed 6000 EUR', '3.1 Succeed 6000 EUR']);
     expect(await time.holdfast.removeCard({ customerId, token })).toEqual({ customerId, token, status: 'removed' });
     expect((await time.holdfast.listCards({ customerId })).cards).toEqual([]);
+  });
+
+  test('a subscription takes a card that its customer shows, at its start and by changeCard, and no other one', async () => {
+    const plan = await monthly(time, { periods: 2 });
+    const { token: foreign } = await customerWithCard(time);
+    const noCard = failsWith('InvalidInput', 'token: ');
+    const refused = await subscribe(time, { ...plan, reference: newReference('club'), token: foreign });
+    await expect(refused.ended()).rejects.toMatchObject(noCard);
+    const subscription = await subscribe(time, plan);
+    await subscription.worksOn();
+    const token = await anotherCard(time, plan.customerId);
+    await subscription.command('changeCard', { token });
+    await expect(subscription.command('changeCard', { token: foreign })).rejects.toMatchObject(noCard);
+    expect(await subscription.ended()).toMatchObject({ status: 'completed', billedPeriods: 2, card: { token } });
   });
 
   // What is sent for 20 hours and then only read is shown by interface-only, for every flow.
