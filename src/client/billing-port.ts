@@ -10,11 +10,12 @@ import type { EnginePort, FlowReading, RefundReading } from '../contract/engine-
 import type { Outcome } from '../contract/messages.js';
 import { FAILURE_TYPES, referenceOfWorkflowId } from '../contract/names.js';
 import { isSealed, isUndecodable, NOT_FOR_THIS_FLOW } from '../contract/payload-marks.js';
+import type { RefundState } from '../contract/subscription-result.js';
 import { Deadlines } from './deadlines.js';
 import { eventsOf } from './earlier-runs.js';
 import { contextOf, decode } from './ended-flow.js';
 import { HoldfastError } from './errors.js';
-import { type PaymentRef, sendCommand } from './send-command.js';
+import { type CommandAnswer, type PaymentRef, sendCommand } from './send-command.js';
 import { isOpen } from './is-open.js';
 import { keyword } from './start-options.js';
 
@@ -48,14 +49,25 @@ export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' |
           if (paymentId === undefined || !isNotFound(error)) throw error;
           return ask({ payment: paymentId, currency, businessUnit });
         });
-        const { status, transactionId } = answer;
-        return { status, amount: answer.amount, ...(transactionId !== undefined && { transactionId }) };
+        return stateOf(answer);
       } catch (error) {
         if (error instanceof HoldfastError && !error.askAgain && !NO_REFUSAL.has(error.type))
           return { refused: error.message };
         throw error;
       }
     },
+  };
+}
+
+/** A failure that nobody has confirmed must not be read as one that moved nothing. */
+function stateOf(answer: CommandAnswer): RefundState {
+  const { status, amount, transactionId } = answer;
+  return {
+    status,
+    amount,
+    ...(transactionId !== undefined && { transactionId }),
+    ...(answer.status === 'declined' && { category: answer.category, ...(!answer.confirmed && { confirmed: false }) }),
+    ...(answer.status === 'notExecuted' && { reason: answer.reason, ...(answer.braked && { braked: true }) }),
   };
 }
 

@@ -77,12 +77,18 @@ export type {
   SkipPeriod,
 } from '../contract/subscription-commands.js';
 export type { AmountFrom } from '../contract/subscription-amounts.js';
-export type { Bill, FutureBill, Preview, PreviewRequest, SubscriptionBills } from '../contract/subscription-bills.js';
+export type {
+  Bill,
+  FutureBill,
+  Preview,
+  PreviewRequest,
+  ServicePeriod,
+  SubscriptionBills,
+} from '../contract/subscription-bills.js';
 export type {
   BilledPeriod,
   ConfirmedRisk,
   OpenBill,
-  ServicePeriod,
   SubscriptionAnswer,
   SubscriptionBase,
   SubscriptionEnded,
@@ -90,6 +96,7 @@ export type {
   SubscriptionOutcome,
   SubscriptionView,
 } from '../contract/subscription-commands.js';
+export type { RefundState, SubscriptionResult } from '../contract/subscription-result.js';
 export type { Brake, BrakeChange, BrakeRequest, Brakes, BrakesAfter, ReleaseRequest } from '../contract/brakes.js';
 export type { BrakeCommands } from './brakes.js';
 export type { SubscriptionInput } from '../contract/subscription.js';

@@ -5,6 +5,7 @@ import type { CountedOutgoing, CountOutgoing } from './outgoing.js';
 import type { ParkedEventInput } from './parked-event.js';
 import type { PaymentRecord, SentBefore } from './records.js';
 import type { ReferenceClaim } from './reference-book.js';
+import type { RefundState } from './subscription-result.js';
 
 /** `ended`: the flow closed before the event came. `notFound`: no flow has this id. */
 export type Delivery = 'delivered' | 'ended' | 'notFound';
@@ -181,7 +182,7 @@ export interface RefundOfPayment {
   confirmDisputed?: true;
 }
 
-export type RefundReading = { refused: string } | { status: string; transactionId?: string; amount?: number };
+export type RefundReading = { refused: string } | RefundState;
 
 /**
  * If the workflow task's start event number is 5 or less, it is the first attempt of the first task: a failed or

@@ -2,7 +2,14 @@ import { z } from 'zod';
 import type { BillingPlan } from './billing-activities.js';
 import { type InputOf, SharedSchema } from './shared-schema.js';
 import type { AmountFrom } from './subscription-amounts.js';
-import { changePlanSchema, type ConfirmedRisk, type ServicePeriod, skipPeriodSchema } from './subscription-commands.js';
+import { changePlanSchema, type ConfirmedRisk, skipPeriodSchema } from './subscription-commands.js';
+
+/** The days that a bill pays for: calendar days in the subscription's time zone. */
+export interface ServicePeriod {
+  from: string;
+  /** The day on which the next period begins. */
+  to: string;
+}
 
 /** What has become of a period, or of several alike. Minor units; times are ISO 8601 UTC. */
 export interface Bill extends Partial<ServicePeriod> {

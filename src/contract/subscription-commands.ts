@@ -5,6 +5,7 @@ import type { FinalStepOutcome, Unknown } from './outcome.js';
 import { type InputOf, SharedSchema } from './shared-schema.js';
 import { metadataSchema } from './metadata.js';
 import { type AmountFrom, amountsSchema, billAmountSchema, periodSchema } from './subscription-amounts.js';
+import type { SubscriptionResult } from './subscription-result.js';
 import {
   calendarDateSchema,
   dunningSchema,
@@ -203,13 +204,6 @@ export interface ConfirmedRisk {
   at: string;
 }
 
-/** The days that a bill pays for: calendar days in the subscription's time zone. */
-export interface ServicePeriod {
-  from: string;
-  /** The day on which the next period begins. */
-  to: string;
-}
-
 /** Minor units; times are ISO 8601 UTC. */
 export interface BilledPeriod {
   period: number;
@@ -293,7 +287,6 @@ export interface SubscriptionAnswer extends SubscriptionBase {
   status: SubscriptionGoesOn['status'] | SubscriptionEnded['status'];
   /** `changePlan` only: the first period under the new plan. */
   appliesFrom?: { period: number; date: string };
-  /** `billNow` and `refundPeriod` only: state of the payment or refund. `confirmed: false`: money may have moved. */
-  result?:
-    FinalStepOutcome | { status: string; reference?: string; currency?: string; confirmed?: false; brakedBy?: string };
+  /** `billNow` and `refundPeriod` only: state of the payment or refund. */
+  result?: FinalStepOutcome | SubscriptionResult;
 }

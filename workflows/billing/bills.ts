@@ -1,5 +1,5 @@
 import type { Bill, BillsAndSchedule } from '../../src/contract/subscription-bills.js';
-import type { ServicePeriod } from '../../src/contract/subscription-commands.js';
+import type { ServicePeriod } from '../../src/contract/subscription-bills.js';
 import { attemptReference } from '../../src/contract/names.js';
 import { isOfPlan, planOf, startOf } from '../../src/domain/billing-calendar.js';
 import { KEPT_BILLS } from './carried-state.js';

@@ -15,12 +15,11 @@ import type {
   Pause,
   RefundPeriod,
   Resume,
-  ServicePeriod,
   SetAmount,
   SkipPeriod,
 } from '../../src/contract/subscription-commands.js';
 import type { AmountFrom } from '../../src/contract/subscription-amounts.js';
-import type { Bill, BillingSchedule } from '../../src/contract/subscription-bills.js';
+import type { Bill, BillingSchedule, ServicePeriod } from '../../src/contract/subscription-bills.js';
 import type { SettleManually } from '../../src/contract/messages.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type {

@@ -117,6 +117,19 @@ describe('a reply that says that the provider has failed, of what the service of
     expect(await hold.outcome()).toMatchObject({ status: 'captured', transactionId: 'seen', capturedAmount: 6_000 });
   });
 
+  test('leaves a refund of a bill unconfirmed in the answer of its subscription', async () => {
+    const { flow, reach } = await beginWeekly(time, { periods: 2 });
+    await reach(1);
+    const [bill] = await time.sandbox.ledger(`${flow.reference}.1.1`);
+    await time.sandbox.addFault({ ...FAILED, path: `/payments/${bill?.payment_id}/refunds` });
+    const refund = { commandId: 'returned', period: 1, amount: 700 };
+    const result = { status: 'declined', category: 'provider_error', confirmed: false, amount: 700 };
+    for (let times = 0; times < 2; times += 1)
+      expect(await flow.command('refundPeriod', refund)).toMatchObject({ result });
+    expect(time.requests.operations(bill?.payment_id ?? '', 'refunds')).toHaveLength(2);
+    await flow.command('cancel', { when: 'now' });
+  });
+
   test('is confirmed of a charge, which the interface names a read of', async () => {
     const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'), [{ ...FAILED, path: '*/charges' }]);
     expect(await flow.outcome()).toMatchObject({ status: 'declined', category: 'provider_error', confirmed: true });
