@@ -22,8 +22,16 @@ import { keyword } from './start-options.js';
 /** Shorter than the activity's time limit, so that the activity receives the answer. */
 const REFUND_WAIT_MS = 20_000;
 
-/** Temporal may have accepted a command without answering, and an undecodable answer may be a success. */
-const NO_REFUSAL: ReadonlySet<string> = new Set(['EngineUnavailable', 'UnexpectedResponse']);
+/**
+ * Errors after which the same command may still refund: Temporal may have accepted it without answering, an undecodable
+ * answer may be a success, and what was not taken, or could not be looked at, is to be given again.
+ */
+const NO_REFUSAL: ReadonlySet<string> = new Set([
+  'EngineUnavailable',
+  'UnexpectedResponse',
+  FAILURE_TYPES.rateLimited,
+  FAILURE_TYPES.providerUnavailable,
+]);
 
 /** The Temporal calls of a subscription, over an ordinary client. */
 export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' | 'refund'> {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { declinedFor } from '../../support/subscriptions.js';
+import { beginActions } from '../../support/virtual-flows.js';
 import { answers, failsWith, HOUR, MINUTE, sharedTime } from './context.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
@@ -67,6 +68,31 @@ describe('refundPeriod', () => {
     await time.passUntil((await time.now()) + HOUR);
     expect(await flow.command('refundPeriod', refund)).toMatchObject({ result: { status: 'succeeded' } });
     expect(await moved('1.1')).toEqual(['charge Succeed 6000 EUR', 'refund Succeed 6000 EUR']);
+    await flow.command('cancel', { when: 'now' });
+  });
+
+  test('that the payment takes no more commands for is given again, and then made', async () => {
+    const { flow, reach, moved } = await weekly({ periods: 3, amount: 12_000 });
+    await reach(1);
+    const [bill] = await time.sandbox.ledger(`${flow.reference}.1.1`);
+    const paymentId = bill?.payment_id ?? '';
+    const away = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+    const actions = await beginActions(time, { paymentId, currency: 'EUR', paymentReference: `${flow.reference}.1.1` });
+    const waiting = [];
+    for (let each = 1; each <= 8; each += 1)
+      waiting.push(await actions.command('refund', { commandId: `other-${each}`, amount: 100 }));
+    const refund = { commandId: 'returned', period: 1, amount: 5_500 };
+    const again = failsWith('ProviderUnavailable', 'send the same command again, which refunds nothing twice');
+    await expect(flow.command('refundPeriod', refund)).rejects.toMatchObject(again);
+    await time.sandbox.removeFault(away.id);
+    await time.passUntil((await time.now()) + HOUR);
+    await Promise.all(waiting.map(({ answer }) => answer));
+    expect(await flow.command('refundPeriod', refund)).toMatchObject({
+      result: { status: 'succeeded', amount: 5_500 },
+    });
+    expect((await moved('1.1')).filter((line) => line === 'refund Succeed 5500 EUR')).toHaveLength(1);
+    await reach(8);
+    expect(await flow.status()).toMatchObject({ status: 'active' });
     await flow.command('cancel', { when: 'now' });
   });
 
