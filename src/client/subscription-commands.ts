@@ -90,7 +90,8 @@ export function subscriptionCommands(calls: FlowCalls): SubscriptionCommands {
       const checked = checkInput(schema, named) as object;
       for (let repeats = 0; ; repeats += 1) {
         try {
-          return await sendAgain(send, reference, UPDATE_NAMES[name], checked);
+          const answer = await sendAgain(send, reference, UPDATE_NAMES[name], checked);
+          return isUnsettled(answer) ? { ...answer, commandId: named.commandId } : answer;
         } catch (error) {
           // The server drops a command that arrives while a run continues as new.
           if (!(error instanceof HoldfastError)) throw error;
@@ -133,6 +134,10 @@ function previewOf(schedule: BillingSchedule, { count, change }: PreviewRequest,
 /** ms. A new answer that an outcome is not known takes longer than this; a faster one is a stored answer. */
 const OLD_ANSWER_MS = 5_000;
 
+function isUnsettled({ result }: SubscriptionAnswer): boolean {
+  return result?.status === 'pending' || result?.status === 'unknown';
+}
+
 /** The server returns an update's first answer for ever and at once, so a stale one is replaced by a fresh update. */
 async function sendAgain(send: Send, reference: string, name: string, request: object): Promise<SubscriptionAnswer> {
   const asked = Date.now();
@@ -142,8 +147,7 @@ async function sendAgain(send: Send, reference: string, name: string, request: o
     throw error;
   });
   if (answer === undefined) return await send(reference, name, request, randomUUID());
-  const status = answer.result?.status;
-  if (!isOld() || (status !== 'pending' && status !== 'unknown')) return answer;
+  if (!isOld() || !isUnsettled(answer)) return answer;
   return await send(reference, name, request, randomUUID()).catch((error: unknown) => {
     if (error instanceof HoldfastError && error.type === 'StateConflict') return answer;
     throw error;

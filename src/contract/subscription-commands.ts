@@ -289,4 +289,6 @@ export interface SubscriptionAnswer extends SubscriptionBase {
   appliesFrom?: { period: number; date: string };
   /** `billNow` and `refundPeriod` only: state of the payment or refund. */
   result?: FinalStepOutcome | SubscriptionResult;
+  /** While that is pending or unknown: repeat the call with this id, even if it had none. Without, a refund is a further one. */
+  commandId?: string;
 }
