@@ -63,6 +63,11 @@ describe('what is said to be safe', () => {
       { ...declined, retryable: 'nobody' },
       'Do not repeat before the cause is mended.',
     ],
+    [
+      'a decline that nobody has confirmed',
+      { ...declined, retryable: 'nobody', confirmed: false },
+      'Nobody has confirmed that it failed: look at the provider whether money moved before anything is repeated.',
+    ],
     ['a success', { ...base, status: 'succeeded' }, NOTHING],
     ['a capture', { ...held, status: 'captured', capturedAmount: 1_000 }, NOTHING],
     ['a void', { ...held, status: 'voided', reason: 'command' }, NOTHING],

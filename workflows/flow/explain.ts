@@ -181,6 +181,8 @@ function safeToDo(flow: FlowState): string {
   if (outcome?.status === 'declined') {
     if (flow.lasting !== undefined)
       return `Look at the provider, and ${flow.kind === 'authorization' ? '`void` what is held' : '`refund` what nobody wants taken'}.`;
+    if (!outcome.confirmed)
+      return 'Nobody has confirmed that it failed: look at the provider whether money moved before anything is repeated.';
     if (outcome.retryable === 'newReference') return 'The same card may be tried again under a new reference.';
     return outcome.retryable === 'newCard'
       ? 'Only another card may be tried.'
