@@ -8,7 +8,7 @@ import { type EngineAddress, engineSettings, followingConnection } from './engin
 import { HoldfastError } from './errors.js';
 import { HoldfastClient } from './holdfast-client.js';
 import { sayUnreadable } from './namespace.js';
-import { whyEngineUnreachable } from './why-unreachable.js';
+import { sayUnreadableSettings, whyEngineUnreachable } from './why-unreachable.js';
 
 export interface ConnectOptions {
   /** Encryption keys in the format of `HOLDFAST_ENCRYPTION_KEYS`. Default: that variable. */
@@ -22,21 +22,29 @@ export interface ConnectOptions {
   environment?: Environment;
 }
 
-/** A client whose connection is opened with the first call. */
+/**
+ * A client whose connection is opened with the first call.
+ * @throws HoldfastError `InvalidInput` for settings of Temporal that can't be read
+ */
 export function lazyClient(
   dataConverter: DataConverter,
   options: EngineAddress = {},
 ): { client: Client; connection: Connection } {
-  const { namespace } = engineSettings(options);
-  const connection = followingConnection(() => engineSettings(options).connectionOptions);
-  return { client: new Client({ connection, dataConverter, namespace }), connection };
+  try {
+    const { namespace } = engineSettings(options);
+    const connection = followingConnection(() => engineSettings(options).connectionOptions);
+    return { client: new Client({ connection, dataConverter, namespace }), connection };
+  } catch (error) {
+    const fault = `Temporal can't be reached: ${sayUnreadableSettings(error)}`;
+    throw new HoldfastError('InvalidInput', fault, [fault]);
+  }
 }
 
 /**
  * Connects to Temporal with its standard `TEMPORAL_*` variables and profile files, for 10 seconds at most.
  * @throws KeyRingError when the encryption keys are missing or malformed: nothing is sent unencrypted
- * @throws HoldfastError `EngineUnavailable` when Temporal can't be reached, with the reason; `InvalidInput` for a namespace
- * of the other environment, or an `environment` that is neither "test" nor "live"
+ * @throws HoldfastError `EngineUnavailable` when Temporal can't be reached, with the reason; `InvalidInput` for settings of
+ * Temporal that can't be read, a namespace of the other environment, or an `environment` that is neither "test" nor "live"
  */
 export async function connectHoldfast(options: ConnectOptions = {}): Promise<HoldfastClient> {
   const dataConverter =
@@ -67,7 +75,8 @@ async function requireMarks({ options: { loadedDataConverter } }: Client): Promi
   throw new HoldfastError('InvalidInput', fault, [fault]);
 }
 
-function environmentOrRefuse(told: string | undefined): Environment | undefined {
+/** @throws HoldfastError `InvalidInput` for a word that is neither "test" nor "live" */
+export function environmentOrRefuse(told: string | undefined): Environment | undefined {
   try {
     return environmentNamed(told);
   } catch (error) {

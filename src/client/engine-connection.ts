@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { RECONNECT_SOON } from './deadlines.js';
@@ -18,8 +19,11 @@ const CLOSE_AFTER_MS = 900_000;
 /**
  * Temporal's standard `TEMPORAL_*` variables and profile files, with the certificates that these name; what `options`
  * name overrides them.
+ * @throws Error for what can't be read, and for a TEMPORAL_CONFIG_FILE that is not there: the SDK would ask localhost
  */
 export function engineSettings(options: EngineAddress = {}, env?: Record<string, string>) {
+  const file = (env ?? process.env)['TEMPORAL_CONFIG_FILE'];
+  if (file && !existsSync(file)) throw new Error(`TEMPORAL_CONFIG_FILE="${file}": there is no such file`);
   const config = loadClientConnectConfig(env === undefined ? {} : { overrideEnvVars: env });
   return {
     connectionOptions: {

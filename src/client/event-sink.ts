@@ -8,8 +8,8 @@ import { SIGNAL_NAMES, MEMO_KEYS, paymentActionsWorkflowId } from '../contract/n
 import { needsPerson, type ParkedEventInput, type ParkReason } from '../contract/parked-event.js';
 import { createDataConverter, encodePayload } from '../security/data-converter.js';
 import { parseKeyRing } from '../security/key-ring.js';
-import { lazyClient } from './connect.js';
-import { type Environment, environmentNamed, otherEnvironment } from './environment-mark.js';
+import { environmentOrRefuse, lazyClient } from './connect.js';
+import { type Environment, otherEnvironment } from './environment-mark.js';
 import { findFlowOfPayment } from './earlier-runs.js';
 import { createReadyCheck, type ReadyCheck } from './ready-check.js';
 import { currencyOf, tellOfDispute } from './start-actions.js';
@@ -128,11 +128,12 @@ export interface ConnectedSink extends EventSink {
  * Events are also refused while the namespace is for another environment than `environment` (default:
  * HOLDFAST_ENVIRONMENT).
  * @throws KeyRingError when the encryption keys are missing or malformed: nothing is sent unencrypted
+ * @throws HoldfastError `InvalidInput` for settings of Temporal that can't be read, or a misspelt `environment`
  */
 export function connectEventSink(options: ConnectSinkOptions = {}): ConnectedSink {
   const keys = parseKeyRing(options.encryptionKeys ?? process.env['HOLDFAST_ENCRYPTION_KEYS'] ?? '');
+  const environment = environmentOrRefuse(options.environment);
   const { client, connection } = lazyClient(createDataConverter(keys), options);
-  const environment = environmentNamed(options.environment);
   const sink = createEventSink(client, { ...options, ...(environment !== undefined && { environment }) });
   const why = () => whyEngineUnreachable(options);
   const ready = createReadyCheck(client, { keyId: keys.currentId, environment, why });

@@ -202,7 +202,11 @@ describe('in the folder of a running npm start', () => {
   test.each([
     ['TEMPORAL_NAMESPACE', 'production', /TEMPORAL_NAMESPACE=production .*\(namespace "production" at /],
     ['TEMPORAL_PROFILE', 'production', /TEMPORAL_PROFILE=production .*\(namespace "shop.live" at live.test:7233\)/],
-    ['TEMPORAL_CONFIG_FILE', '/nowhere.toml', /TEMPORAL_CONFIG_FILE=\/nowhere.toml \(namespace "default" at /],
+    [
+      'TEMPORAL_CONFIG_FILE',
+      '/nowhere.toml',
+      /\(Temporal can't be reached: .*"\/nowhere.toml": there is no such file\)/,
+    ],
     [
       'TEMPORAL_PROFILE',
       'misspelt',

@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { connectHoldfast } from '../../src/client/connect.js';
 import { HoldfastError } from '../../src/client/errors.js';
+import { connectEventSink } from '../../src/client/event-sink.js';
 import { HoldfastClient } from '../../src/client/holdfast-client.js';
+import { GOLDEN_ENCRYPTION_KEYS } from '../replay/golden-key.js';
 import { newReference } from '../support/charges.js';
 import { testDataConverter } from '../support/data-converter.js';
 
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
 
 test('a caller whose engine is away is told that the flow may have started, and how to ask', async () => {
   const connection = Connection.lazy({ address: '127.0.0.1:1' });
@@ -60,3 +65,36 @@ test('a data converter whose answers could not be believed is refused before any
   });
   expect(connect).not.toHaveBeenCalled();
 });
+
+describe('settings of Temporal that can not be read', () => {
+  const FAULTS: [string, string, string][] = [
+    ['TEMPORAL_PROFILE', 'misspelt', "Profile 'misspelt' not found"],
+    ['TEMPORAL_TLS_CLIENT_CERT_PATH', '/nowhere.pem', '/nowhere.pem'],
+    ['TEMPORAL_CONFIG_FILE', '/nowhere.toml', 'TEMPORAL_CONFIG_FILE="/nowhere.toml": there is no such file'],
+  ];
+
+  test.each(FAULTS)('refuse a client, by what is wrong with %s', async (name, value, why) => {
+    vi.stubEnv(name, value);
+    await expect(connectHoldfast({ encryptionKeys: GOLDEN_ENCRYPTION_KEYS })).rejects.toMatchObject(refusal(why));
+  });
+
+  test.each(FAULTS)('refuse an event sink, by what is wrong with %s', (name, value, why) => {
+    vi.stubEnv(name, value);
+    const connect = () => connectEventSink({ encryptionKeys: GOLDEN_ENCRYPTION_KEYS });
+    expect(connect).toThrow(expect.objectContaining(refusal(why)));
+  });
+});
+
+test('an event sink with a misspelt environment is refused', () => {
+  const connect = () =>
+    connectEventSink({
+      encryptionKeys: GOLDEN_ENCRYPTION_KEYS,
+      environment: 'Live' as 'live',
+      address: NOBODY.address,
+    });
+  expect(connect).toThrow(expect.objectContaining(refusal('HOLDFAST_ENVIRONMENT="Live": write "test" or "live"')));
+});
+
+function refusal(why: string) {
+  return { name: 'HoldfastError', type: 'InvalidInput', message: expect.stringContaining(why) as string };
+}
