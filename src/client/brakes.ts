@@ -18,10 +18,11 @@ import {
   releaseSchema,
 } from '../contract/brakes.js';
 import { PAYMENTS_TASK_QUEUE } from '../contract/names.js';
-import { isSealed } from '../contract/payload-marks.js';
+import { isSealed, isUndecodable, whyUndecodable } from '../contract/payload-marks.js';
 import { brakedAt, brakeOf, brakesIn, NO_BRAKES } from '../domain/brakes.js';
 import { described } from './earlier-runs.js';
 import { ofWorker } from './ended-flow.js';
+import { HoldfastError } from './errors.js';
 import type { FlowCalls } from './flow-calls.js';
 import { checkInput } from './start-options.js';
 import { isOpen } from './is-open.js';
@@ -69,7 +70,7 @@ export function brakeCommands(client: Client, calls: FlowCalls): BrakeCommands {
 
 /**
  * Reads the brakes without a worker. Those of a flow that somebody has ended, or set back, still count.
- * @throws Error when Temporal does not answer, or without the key
+ * @throws Error when Temporal does not answer; HoldfastError `UnexpectedResponse` without the key
  */
 async function readBrakes(client: Client): Promise<Brakes> {
   return (await read(client)).kept;
@@ -170,10 +171,14 @@ function isOurs({ memo }: Pick<WorkflowExecutionInfo, 'memo'>): boolean {
 }
 
 function brakesOf({ memo }: Pick<WorkflowExecutionInfo, 'memo'>): Brakes {
-  const kept = brakesIn(memo?.[BRAKES_MEMO]);
-  if (kept === undefined)
-    throw new Error(`The memo of workflow "${BRAKES_WORKFLOW}" can't be read: give the missing key`);
-  return kept;
+  const noted = memo?.[BRAKES_MEMO];
+  const kept = brakesIn(noted);
+  if (kept !== undefined) return kept;
+  const why = isUndecodable(noted) ? `${whyUndecodable(noted)}; give it the missing key` : 'it is malformed';
+  throw new HoldfastError(
+    'UnexpectedResponse',
+    `Nothing was braked or released: the memo of workflow "${BRAKES_WORKFLOW}" can't be read here (${why})`,
+  );
 }
 
 /** @param left what the flow begins with, where none is open */

@@ -11,7 +11,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { messageOf } from '../contract/message-of.js';
 import { FAILURE_TYPES, type FailureType } from '../contract/names.js';
 
-/** `EngineUnavailable`: Temporal did not answer in time, so nothing is known. Only the client throws it. */
+/** `EngineUnavailable`: Temporal did not answer in time, or the call failed otherwise: nothing is known. Only the client throws it. */
 export type HoldfastErrorType = FailureType | 'EngineUnavailable' | 'FlowNotFound' | 'FlowStopped';
 
 const TYPES: ReadonlySet<string> = new Set([
@@ -79,8 +79,8 @@ export function translate(error: unknown, reference: string, again = startAgain(
   ) {
     return unavailable(error, again);
   }
-  const message = messageOf(error);
-  return unanswered(again, message, false);
+  const message = `The call failed, and nobody knows how far it came. ${again} Cause: ${messageOf(error)}`;
+  return new HoldfastError('EngineUnavailable', message);
 }
 
 /** The flow exists but the update doesn't: its run continued as new, and the next run did not get the update. */
@@ -130,9 +130,9 @@ export function engineUnavailable(reference: string, cause: string): HoldfastErr
   return unanswered(startAgain(reference), cause);
 }
 
-function unanswered(again: string, cause: string, askAgain = true): HoldfastError {
+function unanswered(again: string, cause: string): HoldfastError {
   const message = `Temporal did not answer in time. ${again} Cause: ${cause}`;
-  return new HoldfastError('EngineUnavailable', message, [], askAgain);
+  return new HoldfastError('EngineUnavailable', message, [], true);
 }
 
 /** gRPC code CANCELLED: our own side aborted the call, so it must not be repeated at once. */

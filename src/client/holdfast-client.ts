@@ -64,7 +64,7 @@ export class HoldfastClient {
   readonly #client: Client;
   readonly #deadlines: Deadlines;
   readonly #calls: FlowCalls;
-  /** The stop switch of business units. @throws HoldfastError `InvalidInput`, `EngineUnavailable` */
+  /** The stop switch of business units. @throws HoldfastError `InvalidInput`, `EngineUnavailable`; `UnexpectedResponse` without the key */
   readonly brakes: BrakeCommands;
 
   /** `client` must carry Holdfast's data converter: see `connectHoldfast`. */

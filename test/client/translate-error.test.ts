@@ -27,6 +27,12 @@ test.each([3, 7, 16])('a call that Temporal refuses with code %i is never said t
   expect(message(GIVE_AGAIN)).toMatch(/refused this call \(token expired\).*may have been taken.*same commandId/);
 });
 
+test('an error that nobody has foreseen is not called a lack of time, and may have done what was asked', () => {
+  const { type, message, askAgain } = translate(new TypeError('x is not a function'), 'order-1') as HoldfastError;
+  expect({ type, askAgain }).toEqual({ type: 'EngineUnavailable', askAgain: false });
+  expect(message).toMatch(/^The call failed, .*may have started.*Cause: x is not a function$/);
+});
+
 test('a command whose answer Temporal refuses to tell may have been taken, and is named', async () => {
   const refused = Object.assign(new Error('token expired'), { code: 7, details: 'token expired', metadata: {} });
   const startUpdate = () => Promise.resolve({ result: () => Promise.reject(refused) });
