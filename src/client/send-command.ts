@@ -30,6 +30,7 @@ import { GIVE_AGAIN, HoldfastError, naming, isClosingRun, isLostUpdate, translat
 import { isOpen } from './is-open.js';
 import { requireAsMade, requireAsOpened } from './named-payment.js';
 import { LIST_LAG_MS, speakingRun } from './speaking-run.js';
+import { stillWithoutPayment, stoppedWithoutPayment, untaken } from './untaken.js';
 
 /**
  * The payment that a command is for: the reference of the flow that created it, or the payment id. Business unit and
@@ -94,6 +95,7 @@ async function sendNamed(
 ): Promise<Answer> {
   const name = nameOf(ref);
   const { commandId } = named.request;
+  let staysOpen = false;
   // A flow that ends meanwhile drops the command without an error, so send it to the flow that took over.
   for (let tries = 0; tries < LEAST_TRIES || Date.now() < named.until; tries += 1) {
     if (tries > 0) await sleep(TRY_AGAIN_MS);
@@ -106,11 +108,12 @@ async function sendNamed(
     const answer = await (actions === undefined
       ? sendTo(client, deadlines, { workflowId: open ?? '', run }, named, undefined)
       : sendTo(client, deadlines, { workflowId: paymentActionsWorkflowId(actions.paymentId) }, named, actions));
-    if (answer === 'ended') continue;
+    staysOpen = answer === 'endedButOpen';
+    if (answer === 'ended' || answer === 'endedButOpen') continue;
     // A run that continues as new answers early; sending again joins the command in the next run.
     if (!isUnsettled(answer) || Date.now() + TRY_AGAIN_MS >= named.until) return answer;
   }
-  throw new HoldfastError('EngineUnavailable', `"${name}" has just closed; send the command again`, [], true);
+  throw untaken(name, staysOpen);
 }
 
 interface Target {
@@ -189,14 +192,17 @@ function actionsOf(flow: WorkflowExecutionDescription, workflowId: string): Paym
   };
 }
 
-/** `ended`: the flow had ended, or closed, before it accepted the command. With `start` a missing flow is started. */
+/**
+ * `ended`: the flow had closed before it accepted the command; `endedButOpen`: it has ended, and stays open until that is handed
+ * over to whoever tells the merchant. With `start` a missing flow is started.
+ */
 async function sendTo(
   client: Client,
   deadlines: Within,
   { workflowId, run }: { workflowId: string; run?: string | undefined },
   { name, request, until }: Sent,
   start: PaymentActionsInput | undefined,
-): Promise<Answer | 'ended'> {
+): Promise<Answer | 'ended' | 'endedButOpen'> {
   const options = { args: [request] as [object], waitForStage: WorkflowUpdateStage.ACCEPTED } as const;
   try {
     const latest =
@@ -223,8 +229,7 @@ async function sendTo(
     if (isLostUpdate(error) || isClosingRun(error)) return 'ended';
     const failure = translate(error, workflowId, GIVE_AGAIN);
     if (failure === 'ended' || failure.type === 'FlowNotFound') return 'ended';
-    // It stays open until its end is handed over to whoever tells the merchant.
-    if (start === undefined && failure.message.includes(ALREADY_ENDED)) return 'ended';
+    if (start === undefined && failure.message.includes(ALREADY_ENDED)) return 'endedButOpen';
     // The flow has too many waiting updates and did not accept this one; send it again while there is time.
     if (failure.type === 'RateLimited' && Date.now() + TRY_AGAIN_MS < until) return 'ended';
     if (!failure.askAgain || Date.now() < until) throw failure;
@@ -278,16 +283,4 @@ async function present(
 /** Nobody follows its money any more. */
 function isStopped({ name }: { name: string }): boolean {
   return name === 'TERMINATED' || name === 'TIMED_OUT';
-}
-
-function stoppedWithoutPayment(name: string): HoldfastError {
-  const why =
-    `The flow of "${name}" was stopped before it named a payment, and may have moved money: nobody follows it any ` +
-    'more. Look at the payment service for its reference before anything else is done';
-  return new HoldfastError('FlowStopped', why);
-}
-
-function stillWithoutPayment(name: string): HoldfastError {
-  const why = `The flow of "${name}" has ended without a payment; nothing can be done to it`;
-  return new HoldfastError('StateConflict', why);
 }

@@ -81,6 +81,22 @@ test('a refund that is asked for while the end of its payment is handed over is 
   expect(await refund).toMatchObject({ status: 'succeeded', amount: 2_000 });
 });
 
+test('a refund that is asked for while the end of its payment can not be handed over is told why', async () => {
+  const held = time.hold('handOver');
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  await held.reached;
+  const refund = time.holdfast.refund({ payment: flow.reference, commandId: 'too-early' }, { waitFor: 20 * SECOND });
+  const told = expect(refund).rejects.toMatchObject({
+    type: 'EngineUnavailable',
+    message: expect.stringMatching(
+      /has ended, and closes once .* holdfast-notifications .*: give the command again then/,
+    ),
+  });
+  await pass(MINUTE);
+  await told;
+  held.release();
+});
+
 test('an event of money that comes while a refusal is handed over is told to a person', async () => {
   const held = time.hold('handOver');
   const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'), [answers(400, 'POST', '*/charges')]);
