@@ -104,7 +104,10 @@ export function announceCommand(flow: FlowState, { name, commandId }: MoneyComma
   const type = name === 'refund' ? (`refund.${outcome.status}` as const) : DONE[name];
   if (name !== 'refund' && outcome.status !== 'succeeded') return;
   const { paymentId } = flow;
-  tell(flow, type, commandId, { command: name, commandId, ...inShort(outcome), ...(paymentId && { paymentId }) });
+  // As at the end of a hold, where `amount` is what was held.
+  const captured = name === 'capture' ? { capturedAmount: outcome.amount } : {};
+  const about = { command: name, commandId, ...inShort(outcome), ...captured };
+  tell(flow, type, commandId, { ...about, ...(paymentId && { paymentId }) });
 }
 
 /** Tells the merchant that a refund was refused after it had been taken: nothing was sent for it. */
