@@ -93,9 +93,9 @@ function announceFailure(flow: FlowState, failure: Error): void {
   tell(flow, 'payment.notExecuted', '', { ...about(flow), status: flow.status, reason: failure.message });
 }
 
-/** Without the evidence, the token and what a provider says besides: whoever needs that asks for the outcome. */
+/** Without the evidence, the tokens and what a provider says besides: whoever needs that asks for the outcome. */
 function inShort(outcome: FinalOutcome): Record<string, unknown> {
-  const left = new Set(['evidence', 'actions', 'details', 'omitted', 'risk', 'token']);
+  const left = new Set(['evidence', 'actions', 'details', 'omitted', 'risk', 'token', 'sameCard']);
   return Object.fromEntries(Object.entries(outcome).filter(([name]) => !left.has(name)));
 }
 

@@ -106,20 +106,6 @@ test('a refund tells how it ended, in whichever run of the flow that makes it', 
   expect(new Set(told.map(({ notification }) => notification.id)).size).toBe(3);
 });
 
-test('a capture after the end of its hold tells what it took, as the end of a hold does', async () => {
-  const hold = await beginHold(time);
-  await pass(MINUTE);
-  const { paymentId = '' } = await hold.status();
-  await time.client.workflow.getHandle(hold.workflowId).terminate();
-  const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: hold.reference });
-  const { answer } = await actions.command('capture', { amount: 6_000, commandId: 'late' });
-  await pass(MINUTE);
-  const { transactionId } = await answer;
-  const told = all.filter(({ notification }) => notification.workflowId === paymentActionsWorkflowId(paymentId));
-  const data = { command: 'capture', commandId: 'late', status: 'succeeded', capturedAmount: 6_000, transactionId };
-  expect(told.map(({ notification }) => notification)).toMatchObject([{ type: 'hold.captured', data }]);
-});
-
 test('a payment that is refused before anything moved tells so, also where it was never created', async () => {
   const input = await inputOf(time, 'charge');
   const flow = await beginFlow(time, 'charge', input, [answers(400, 'POST', '/payments')]);
