@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { canonical } from '../contract/idempotency.js';
+import { canonical, describeReuse } from '../contract/idempotency.js';
 import type { DecideReview, SettleManually, FinalOutcome } from '../contract/messages.js';
 import type { FinalStepOutcome } from '../contract/outcome.js';
 import type { ActionRecord } from '../contract/payment-actions.js';
@@ -26,12 +26,17 @@ export async function doneBefore(
   } catch {
     return undefined;
   }
-  const asked = canonical(JSON.parse(JSON.stringify(request)) as object);
+  const asked = asWritten(request);
   const done = actions.find(
     (action) => action.commandId === request.commandId && action.action === name && action.request === asked,
   );
   if (done?.refusal !== undefined) throw new HoldfastError('StateConflict', done.refusal);
   return done?.outcome;
+}
+
+/** As its flow keeps it: Temporal's JSON leaves out what is undefined. */
+function asWritten(request: object): string {
+  return canonical(JSON.parse(JSON.stringify(request)) as object);
 }
 
 /** The commands that an ended flow has executed or refused. */
@@ -42,15 +47,19 @@ async function actionsOfEnded(deadlines: Within, made: WorkflowHandle | undefine
   return actions;
 }
 
-/** An ended flow can't reauthorize, but a repeated command gets the first one's outcome. */
+/**
+ * An ended flow can't reauthorize, but a repeated command gets the first one's outcome.
+ * @throws HoldfastError `ReferenceConflict` if its id was given to another command; `StateConflict` if it was given to none
+ */
 export async function reauthorizedBefore(
   deadlines: Within,
   made: WorkflowHandle | undefined,
-  { reference, commandId }: { reference: string; commandId: string },
+  { reference, request }: { reference: string; request: { commandId: string } },
 ): Promise<FinalStepOutcome> {
-  const actions = await actionsOfEnded(deadlines, made);
-  const done = actions.find((action) => action.action === 'reauthorize' && action.commandId === commandId);
-  if (done !== undefined) return done.outcome;
+  const { commandId } = request;
+  const done = (await actionsOfEnded(deadlines, made)).find((action) => action.commandId === commandId);
+  if (done?.action === 'reauthorize' && done.request === asWritten(request)) return done.outcome;
+  if (done !== undefined) throw new HoldfastError('ReferenceConflict', describeReuse(commandId, done.action));
   throw new HoldfastError('StateConflict', `The flow of "${reference}" has ended; authorize under a new reference`);
 }
 

@@ -94,7 +94,6 @@ async function sendNamed(
   named: Sent & { request: { commandId: string } },
 ): Promise<Answer> {
   const name = nameOf(ref);
-  const { commandId } = named.request;
   let staysOpen = false;
   // A flow that ends meanwhile drops the command without an error, so send it to the flow that took over.
   for (let tries = 0; tries < LEAST_TRIES || Date.now() < named.until; tries += 1) {
@@ -102,7 +101,7 @@ async function sendNamed(
     const { open, run, actions, made } = await findTarget(client, deadlines, ref);
     if (open === undefined && actions === undefined) throw stillWithoutPayment(name);
     if (actions !== undefined && named.name === 'reauthorize')
-      return await reauthorizedBefore(deadlines, made, { reference: name, commandId });
+      return await reauthorizedBefore(deadlines, made, { reference: name, request: named.request });
     const done = actions === undefined ? undefined : await doneBefore(deadlines, made, named);
     if (done !== undefined) return done;
     const answer = await (actions === undefined

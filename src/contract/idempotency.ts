@@ -84,3 +84,8 @@ export function canonical(request: object): string {
   const { who: _who, why: _why, commandId: _id, ...asked } = request as Record<string, unknown>;
   return JSON.stringify(Object.entries(asked).sort(([x], [y]) => (x < y ? -1 : 1)));
 }
+
+/** Why the id of an earlier command can't be used for another one. */
+export function describeReuse(commandId: string, earlier: string): string {
+  return `command "${commandId}" was already given as ${earlier} with another request; use a new commandId`;
+}

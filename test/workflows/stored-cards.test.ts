@@ -161,6 +161,10 @@ test('a hold that was reauthorized, captured, and then reset at any task moves n
   );
   const reauthorized = await stack.holdfast.reauthorize(reference, { commandId: 'longer' });
   const captured = await stack.holdfast.capture(reference, { commandId: 'ship' });
+  const { transactionId: again } = await stack.holdfast.reauthorize(reference, { commandId: 'longer' });
+  expect(again).toBe(reauthorized.transactionId);
+  const otherwise = { commandId: 'longer', entryMode: 'cof_merchant_initiated_transaction' } as const;
+  await expect(stack.holdfast.reauthorize(reference, otherwise)).rejects.toMatchObject({ type: 'ReferenceConflict' });
   const before = await stack.sandbox.ledger();
   const { workflowId } = flowOf(stack, input);
   const takes = inTurn(8);

@@ -2,7 +2,7 @@ import type { UpdateDefinition } from '@temporalio/common';
 import { ApplicationFailure, CancellationScope, setHandler } from '@temporalio/workflow';
 import type { z } from 'zod';
 import { faultsOf } from '../../src/contract/fields.js';
-import { canonical } from '../../src/contract/idempotency.js';
+import { canonical, describeReuse } from '../../src/contract/idempotency.js';
 import { FAILURE_TYPES, type FailureType } from '../../src/contract/names.js';
 import {
   IN_CLEAR,
@@ -68,11 +68,6 @@ export function whateverIsCancelled<Answer>(answer: () => Promise<Answer>): Prom
 /** The failure of an update that is not taken; the flow is not affected. */
 export function refused(why: string, type: FailureType = FAILURE_TYPES.stateConflict): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`Refused: ${why}`, type);
-}
-
-/** Why the id of an earlier command can't be used for another one. */
-export function describeReuse(commandId: string, earlier: string): string {
-  return `command "${commandId}" was already given as ${earlier} with another request; use a new commandId`;
 }
 
 /** A command that was given before. `request` may be in canonical form (see `src/contract/idempotency.ts`). */

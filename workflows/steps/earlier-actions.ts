@@ -1,5 +1,5 @@
 import { ActivityFailure } from '@temporalio/workflow';
-import { canonical, idempotencyKey } from '../../src/contract/idempotency.js';
+import { canonical, describeReuse, idempotencyKey } from '../../src/contract/idempotency.js';
 import { FAILURE_TYPES, paymentWorkflowId, referenceOfWorkflowId } from '../../src/contract/names.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import type {
@@ -13,7 +13,6 @@ import { findOurs } from '../../src/domain/ownership.js';
 import type { PaymentFacts } from '../../src/domain/payment-sums.js';
 import { hasFailed } from '../../src/domain/settling.js';
 import { isLater } from '../../src/domain/told-otherwise.js';
-import { describeReuse } from '../kit/requests.js';
 import type { FlowState, MoneyCommand, Refusal } from '../flow/state.js';
 import { showLasting } from '../flow/explain.js';
 import { isOfPayment, noteTold, showUnseen } from '../flow/told.js';
