@@ -1,6 +1,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { canonical, describeReuse } from '../contract/idempotency.js';
 import type { DecideReview, SettleManually, FinalOutcome } from '../contract/messages.js';
+import { UPDATE_NAMES } from '../contract/names.js';
 import type { FinalStepOutcome } from '../contract/outcome.js';
 import type { ActionRecord } from '../contract/payment-actions.js';
 import { DESCRIBE_MS, type Within } from './deadlines.js';
@@ -64,10 +65,23 @@ export async function reauthorizedBefore(
 }
 
 /**
- * The result of an ended flow, for an operator who repeats a decision because the first answer was lost.
- * @throws the refusal when the flow's result does not come from the same decision
+ * Gives a flow an operator's decision. One that is repeated after the end of the flow gets its result, if that comes from the
+ * same decision.
  */
-export async function decidedBefore(
+export async function decide<Answer>(
+  calls: FlowCalls,
+  flow: FlowRef,
+  name: 'decideReview' | 'settleManually',
+  decision: { commandId?: string | undefined },
+  isSo: (outcome: FinalOutcome) => boolean,
+): Promise<Answer | FinalOutcome> {
+  return await calls
+    .update<Answer>(flow, UPDATE_NAMES[name], decision)
+    .catch((refusal: unknown) => decidedBefore(calls, flow, refusal, isSo));
+}
+
+/** @throws the refusal when the flow's result does not come from the same decision */
+async function decidedBefore(
   calls: FlowCalls,
   flow: FlowRef,
   refusal: unknown,

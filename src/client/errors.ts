@@ -11,7 +11,11 @@ import { ApplicationFailure } from '@temporalio/common';
 import { messageOf } from '../contract/message-of.js';
 import { FAILURE_TYPES, type FailureType } from '../contract/names.js';
 
-/** `EngineUnavailable`: Temporal did not answer in time, or the call failed otherwise: nothing is known. Only the client throws it. */
+/**
+ * {@link FAILURE_TYPES} explains those of flows. Only the client throws the others. `EngineUnavailable`: Temporal did not answer in
+ * time, or the call failed otherwise: nothing is known. `FlowNotFound`: no flow is known by this reference or id. `FlowStopped`: the
+ * flow was terminated or cancelled from outside, and nobody follows its money any more: look the payment up first.
+ */
 export type HoldfastErrorType = FailureType | 'EngineUnavailable' | 'FlowNotFound' | 'FlowStopped';
 
 const TYPES: ReadonlySet<string> = new Set([

@@ -42,23 +42,23 @@ import { QUERY_NAMES, UPDATE_NAMES } from '../contract/names.js';
 import type { AnalyseRiskInput, RiskOutcome } from '../contract/risk.js';
 import type { SharedSchema } from '../contract/shared-schema.js';
 import type { SubscriptionInput } from '../contract/subscription.js';
-import type { SubscriptionOutcome } from '../contract/subscription-commands.js';
+import type { SubscriptionAnswer, SubscriptionOutcome } from '../contract/subscription-commands.js';
 import { type BrakeCommands, brakeCommands } from './brakes.js';
 import { type AskableType, askFlow, type FlowOutcomes } from './ask-flow.js';
 import { type HoldfastError, naming } from './errors.js';
 import { runCardFlow, FlowCalls, type FlowRef, followTransaction } from './flow-calls.js';
 import { checkInput, checkSubscriptionInput, makeRequest } from './start-options.js';
 import { decideOutgoing } from './decide-outgoing.js';
-import { decidedBefore, isReviewedBy, isSettledBy } from './done-before.js';
+import { decide, isReviewedBy, isSettledBy } from './done-before.js';
 import { Deadlines } from './deadlines.js';
 import { type CommandAnswer, type PaymentRef, sendCommand, type Sent } from './send-command.js';
 import { type SubscriptionCommands, subscriptionCommands } from './subscription-commands.js';
 import { type WaitOptions, waitOf } from './wait-options.js';
 
 /**
- * The client for business services. Every method throws only {@link HoldfastError} and may be repeated at any time: the
- * same reference is the same payment (money rule 2), the same `commandId` the same command. A command without an id of
- * yours is a further one each time: a refund of a part is then made again.
+ * The client for business services. Every method throws only {@link HoldfastError}, whose types `HoldfastErrorType` explains, and
+ * may be repeated at any time: the same reference is the same payment (money rule 2), the same `commandId` the same command. A
+ * command without an id of yours is a further one each time: a refund of a part is then made again.
  */
 export class HoldfastClient {
   readonly #client: Client;
@@ -78,8 +78,9 @@ export class HoldfastClient {
 
   /**
    * Charges the card once, or joins the flow of this reference.
-   * @throws HoldfastError `InvalidInput` before anything is started; `ReferenceConflict` when the reference
-   * belongs to another input; `EngineUnavailable` when Temporal did not answer (the flow may have started)
+   * @throws HoldfastError `InvalidInput` before anything is started; `ReferenceConflict` when the reference belongs to another
+   * input; `InvalidInput`, `NotFound` or `StateConflict` where the service refuses it; `EngineUnavailable`, `RateLimited` or
+   * `UnexpectedResponse` without an answer (the flow may have started: ask again); `FlowStopped`
    */
   async charge(input: ChargeInput, options: WaitOptions = {}): Promise<ChargeOutcome> {
     return await this.#ask(FLOWS.charge, input, options);
@@ -146,7 +147,7 @@ export class HoldfastClient {
   /**
    * Commands to a subscription, by its reference. Each answers with the state of the subscription after the command. A
    * repeat with the same `commandId` has no further effect.
-   * @throws HoldfastError `StateConflict` with the reason when the command is refused; `InvalidInput`; `FlowNotFound`
+   * @throws HoldfastError `StateConflict` with the reason when the command is refused; else like {@link capture}
    */
   readonly subscription: SubscriptionCommands;
 
@@ -158,7 +159,9 @@ export class HoldfastClient {
   /**
    * Captures the authorized amount, or a part of it. Answers with the capture's outcome, or `pending` or `unknown` when
    * that is not known within `waitFor`: repeat the call with the `commandId` of the answer.
-   * @throws HoldfastError `InvalidInput`, `StateConflict` with the amounts when the capture is refused
+   * @throws HoldfastError `InvalidInput`, `StateConflict` with the amounts, `NotFound` or `FlowNotFound` when it is refused;
+   * `ReferenceConflict` when the `commandId` was given with another request; `EngineUnavailable`, `ProviderUnavailable`,
+   * `RateLimited` or `UnexpectedResponse` without an answer: repeat it with the same `commandId`; `FlowStopped`
    */
   async capture(payment: PaymentRef, request: CaptureCommand = {}, options: WaitOptions = {}): Promise<CommandAnswer> {
     return await this.#command('capture', captureCommandSchema, payment, request, options);
@@ -199,11 +202,7 @@ export class HoldfastClient {
    */
   async decideReview(flow: FlowRef, decision: DecideReview): Promise<Outcome> {
     const checked = checkInput(decideReviewSchema, decision);
-    return await this.#calls
-      .update<Outcome>(flow, UPDATE_NAMES.decideReview, checked)
-      .catch((refusal: unknown) =>
-        decidedBefore(this.#calls, flow, refusal, (outcome) => isReviewedBy(outcome, checked)),
-      );
+    return await decide<Outcome>(this.#calls, flow, 'decideReview', checked, (ended) => isReviewedBy(ended, checked));
   }
 
   /**
@@ -248,20 +247,16 @@ export class HoldfastClient {
   }
 
   /**
-   * Gives the flow an outcome that an operator has verified; the flow reads once more before it accepts it. If an
-   * identical decision is repeated after a lost answer, it gets the outcome of the first one.
+   * Gives the flow an outcome that an operator has verified; the flow reads once more before it accepts it. A subscription
+   * answers how it stands then. An identical decision that is repeated after a lost answer gets the outcome of the first one,
+   * also as what the flow has ended with since.
    * @throws HoldfastError `StateConflict` with the reason when nothing waits for it, `InvalidInput`; else like {@link status}
    */
-  async settleManually(flow: FlowRef, decision: SettleManually): Promise<ChargeOutcome> {
+  async settleManually(flow: FlowRef, decision: SettleManually): Promise<Outcome | SubscriptionAnswer> {
     const checked = checkInput(settleManuallySchema, decision);
-    return await this.#calls
-      .update<ChargeOutcome>(flow, UPDATE_NAMES.settleManually, checked)
-      .catch(
-        async (refusal: unknown) =>
-          (await decidedBefore(this.#calls, flow, refusal, (outcome) =>
-            isSettledBy(outcome, checked),
-          )) as unknown as ChargeOutcome,
-      );
+    return await decide<Outcome | SubscriptionAnswer>(this.#calls, flow, 'settleManually', checked, (ended) =>
+      isSettledBy(ended, checked),
+    );
   }
 
   /**

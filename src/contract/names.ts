@@ -235,7 +235,10 @@ export const FAILURE_TYPES = {
   notFound: 'NotFound',
   /** A 409 that is believed, or a command that is not possible in the flow's present state. */
   stateConflict: 'StateConflict',
-  /** No answer: refused or lost connection, time-out, 500, 502, 503, 504. Retried with the same key. */
+  /**
+   * No answer: refused or lost connection, time-out, 500, 502, 503, 504. Retried with the same key. Of a command: the service could
+   * not be asked, and nothing was sent.
+   */
   providerUnavailable: 'ProviderUnavailable',
   /** 429: retried with the same key after `Retry-After`. Of a flow: it takes no more questions and commands now. */
   rateLimited: 'RateLimited',

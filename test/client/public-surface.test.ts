@@ -78,7 +78,7 @@ interface Named {
   resolvePending(input: ResolvePendingInput): Promise<{ workflowId: string }>;
   status(flow: FlowRef): Promise<FlowStatus>;
   explain(flow: FlowRef): Promise<string>;
-  settleManually(flow: FlowRef, decision: SettleManually): Promise<ChargeOutcome>;
+  settleManually(flow: FlowRef, decision: SettleManually): Promise<Outcome | SubscriptionAnswer>;
   retryNow(flow: FlowRef, request?: RetryNow): Promise<string>;
   close(): Promise<void>;
 }

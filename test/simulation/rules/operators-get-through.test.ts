@@ -1,6 +1,7 @@
 import { WorkflowUpdateStage } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { UPDATE_NAMES } from '../../../src/contract/names.js';
+import type { FinalStepOutcome } from '../../../src/contract/outcome.js';
 import { CARDS } from '../../support/charges.js';
 import { authorizeInput, movements } from '../../support/payments.js';
 import { until } from '../../support/until.js';
@@ -114,7 +115,7 @@ describe('a decision that is given again because its answer was lost', () => {
     const words = { ...OPERATOR, status: 'succeeded' } as const;
     await actions.command('refund', { commandId: 'one', amount: 5_000 });
     await time.passUntil(actions.startedAt + MINUTE);
-    const first = await time.holdfast.settleManually(flow, words);
+    const first = (await time.holdfast.settleManually(flow, words)) as FinalStepOutcome;
     await time.sandbox.complete(first.transactionId ?? '', { status: 'Succeed' });
     await actions.command('refund', { commandId: 'two', amount: 6_000 });
     await time.passUntil((await time.now()) + 2 * MINUTE);
