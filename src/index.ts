@@ -1,4 +1,4 @@
-/** The public surface of Holdfast for a merchant's services. Workers and the sandbox are programs, not imports. */
+/** The public surface of Holdfast for a merchant's services. Workers are in `holdfast/worker`, the sandbox in `holdfast/testing`. */
 export { connectHoldfast, FAILURE_TYPES, HoldfastClient, HoldfastError, KeyRingError } from './client/index.js';
 export type * from './client/types.js';
 export { chargeInputSchema } from './contract/charge.js';

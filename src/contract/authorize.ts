@@ -143,8 +143,8 @@ export interface Captured extends HoldEnded {
 export interface Voided extends HoldEnded {
   status: 'voided';
   /**
-   * `command`, `cancel`, `deadline`, `risk declined`, or `reauthorize` and why it was not done; `elsewhere` if the
-   * service shows a foreign void; or that voiding the rest after a capture cancelled the capture.
+   * `command`, `cancel`, `deadline`, `pendingDeadline`, `risk declined`, or `reauthorize` and why it was not done;
+   * `elsewhere` if the service shows a foreign void; or that voiding the rest after a capture cancelled the capture.
    */
   reason: string;
   /** The capture that was pending when a command voided it. */
