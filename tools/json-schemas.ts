@@ -66,6 +66,8 @@ export async function renderSchema(name: string): Promise<string> {
     target: 'draft-2020-12',
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => {
+      // Whoever writes an event by hand is told of a field that workers drop.
+      if (jsonSchema.properties !== undefined) jsonSchema.additionalProperties ??= false;
       const known = CHECKED_BY_CODE.get(zodSchema);
       if (known === undefined) return;
       for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];

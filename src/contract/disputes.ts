@@ -4,9 +4,9 @@ import { type OutputOf, SharedSchema } from './shared-schema.js';
 /** Where a chargeback was seen. */
 const SEEN_BY = ['event', 'statement'] as const;
 
-/** Argument of signal `disputed`: what flow `paymentActions` is to look into. */
+/** Argument of signal `disputed`: what flow `paymentActions` is to look into. A further field is dropped, as in an event. */
 export const disputeSeenSchema = new SharedSchema(
-  z.strictObject({
+  z.object({
     paymentId: z.string().min(1).max(200),
     seenBy: z.enum(SEEN_BY),
     /** Of the event: it is looked into once, however often it comes. */
@@ -26,9 +26,9 @@ export function shownDispute({ knownBy, at }: Dispute): Dispute {
   return { knownBy, at };
 }
 
-/** Argument of signal `paymentDisputed` of a subscription. */
+/** Argument of signal `paymentDisputed` of a subscription. A further field is dropped, as in an event. */
 export const paymentDisputedSchema = new SharedSchema(
-  z.strictObject({
+  z.object({
     paymentId: z.string().min(1).max(200),
     /** `<subscription>.<period>.<attempt>` */
     paymentReference: z.string().min(1).max(70),

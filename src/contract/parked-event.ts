@@ -22,9 +22,9 @@ export type EventDelivery =
   | { result: 'foreign' }
   | { result: 'unclaimed'; reason: ParkReason; workflowId?: string };
 
-/** Input of workflow `parkedEvent`, whose id is `parked-event-<hash>`. */
+/** Input of workflow `parkedEvent`, whose id is `parked-event-<hash>`. A further field is dropped, as in an event. */
 export const parkedEventInputSchema = new SharedSchema(
-  z.strictObject({ event: transactionEventSchema.zod, reason: z.enum(PARK_REASONS) }),
+  z.object({ event: transactionEventSchema.zod, reason: z.enum(PARK_REASONS) }),
 );
 export type ParkedEventInput = InputOf<typeof parkedEventInputSchema>;
 export type ParsedParkedEventInput = OutputOf<typeof parkedEventInputSchema>;

@@ -82,7 +82,15 @@ describe('inside a worker', () => {
     const input = await chargeInput(stack.sandbox, CARDS.pendsThenSucceeds);
     const pending = await stack.holdfast.charge(input);
     const handle = stack.temporal.workflow.getHandle(paymentWorkflowId(input.reference));
-    for (const payload of [undefined, null, 'x', 7, {}, { hash: 'h', amount: -1 }, { ...validEvent(), extra: true }]) {
+    for (const payload of [
+      undefined,
+      null,
+      'x',
+      7,
+      {},
+      { hash: 'h', amount: -1 },
+      { ...validEvent(), trusted: 'yes' },
+    ]) {
       await handle.signal(SIGNAL_NAMES.transactionEvent, payload);
     }
     await handle.signal('nobodyKnowsThis', 1);
