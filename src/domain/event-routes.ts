@@ -31,14 +31,18 @@ export function routesOf(event: TransactionEvent): string[] {
   const own = reconciliationId !== undefined && FLOW_REFERENCE.test(reconciliationId);
   const byReference = own ? [paymentWorkflowId(reconciliationId)] : [];
   const first = LATER_ACTIONS.has(resourceOf(eventType)) ? [actions, ...byReference] : [...byReference, actions];
-  // In an event of the payment itself, the transaction id field holds the payment id.
-  const adopted = transactionId !== undefined && transactionId !== paymentId ? [resolveWorkflowId(transactionId)] : [];
+  const adopted = transactionId === undefined || isOfPayment(event) ? [] : [resolveWorkflowId(transactionId)];
   return [...new Set([...first, ...adopted])];
 }
 
+/** The event names no transaction. In one of the payment itself, the transaction id field holds the payment id. */
+function isOfPayment({ paymentId, transactionId }: TransactionEvent): boolean {
+  return transactionId === undefined || transactionId === paymentId;
+}
+
 /** The event says where to look, and not what has become of it. */
-function asksForALook({ paymentId, transactionId, trusted, status }: TransactionEvent): boolean {
-  return transactionId === undefined || transactionId === paymentId || (status === undefined && !trusted);
+function asksForALook(event: TransactionEvent): boolean {
+  return isOfPayment(event) || (event.status === undefined && !event.trusted);
 }
 
 /** It carries no reference, and may be all that ever tells of the decision. Lists of the engine lag by seconds. */
@@ -72,7 +76,7 @@ export async function routeEvent(
   let puzzled: { workflowId: string; samePayment: boolean } | undefined;
   let late: EventDelivery | undefined;
   let isOwners = false;
-  // This event agrees with any result, and an open flow may still need it.
+  // That a flow has ended so is no reason to look no further: an open flow may still need this event.
   const saysNothing = asksForALook(event);
   const offer = async (workflowId: string): Promise<EventDelivery | undefined> => {
     tried.add(workflowId);
@@ -94,7 +98,8 @@ export async function routeEvent(
     const taken = await offer(workflowId);
     if (taken !== undefined) return taken;
   }
-  if (late === undefined && puzzled?.samePayment === true) return unknownTo(puzzled.workflowId);
+  // Of what nobody has signed the service must know: anybody can name a transaction of a payment.
+  if (late === undefined && puzzled?.samePayment === true && !saysNothing) return unknownTo(puzzled.workflowId);
   if (late !== undefined && isOwners) return late;
 
   let owner: PaymentOwner;
@@ -198,7 +203,7 @@ export function classifyLateEvent(event: TransactionEvent, flow: EndedFlow): Lat
   if (flow.paymentId !== undefined && flow.paymentId !== event.paymentId) return 'unknown';
   const { transactionId, status } = event;
   // The flow has read.
-  if (transactionId === undefined || asksForALook(event)) return 'agrees';
+  if (transactionId === undefined || isOfPayment(event)) return 'agrees';
   if (flow.result === undefined) return byStatusAlone(event, flow.status);
 
   const named: Named = new Map();

@@ -9,10 +9,19 @@ import type { FindOwner } from './route.js';
  * ended, or is still kept. A service that is away for as long as it sends the event again must not lose it: where it does
  * not say whose payment it is, Temporal is asked.
  * Rejects when neither has said: the event is sent again.
+ * @param signed of what nobody has signed the service must know the payment, within the limit of its unit: anybody can send it
  */
-export async function passOnDispute(sink: EventSink, findOwner: FindOwner, event: TransactionEvent): Promise<void> {
+export async function passOnDispute(
+  sink: EventSink,
+  findOwner: FindOwner,
+  { event, signed }: { event: TransactionEvent; signed: boolean },
+): Promise<void> {
   const { businessUnit, paymentId, currency, hash } = event;
-  const asked = await askService(findOwner, event);
+  const asked = await askService(findOwner, event, signed);
+  if (!signed && 'failure' in asked) {
+    if (asked.isUnknown) return;
+    throw asked.failure;
+  }
   const owner = 'owner' in asked ? asked.owner : 'foreign';
   const madeBy = owner === 'foreign' ? await sink.flowOfPayment(paymentId) : owner.workflowId;
   if (madeBy === undefined && 'failure' in asked) throw asked.failure;
@@ -30,11 +39,13 @@ export async function passOnDispute(sink: EventSink, findOwner: FindOwner, event
 async function askService(
   findOwner: FindOwner,
   event: TransactionEvent,
-): Promise<{ owner: PaymentOwner } | { failure: Error }> {
+  signed: boolean,
+): Promise<{ owner: PaymentOwner } | { failure: Error; isUnknown: boolean }> {
   try {
-    const owner = await findOwner(event, true);
-    return owner === undefined ? { failure: new Error('the service has no such payment') } : { owner };
+    const owner = await findOwner(event, signed);
+    if (owner !== undefined) return { owner };
+    return { failure: new Error('the service has no such payment'), isUnknown: true };
   } catch (cause) {
-    return { failure: new Error('the service has not said whose payment it is', { cause }) };
+    return { failure: new Error('the service has not said whose payment it is', { cause }), isUnknown: false };
   }
 }

@@ -166,7 +166,7 @@ async function deliver(
     const routed = async (): Promise<Taken> => {
       // First, since it may need no answer of the service: money must not wait for what is known of a dispute.
       const taken = await route(event, signed, { sink, findOwner, hints });
-      if (disputed === true) await passOnDispute(sink, findOwner, event);
+      if (disputed === true) await passOnDispute(sink, findOwner, { event, signed });
       return taken;
     };
     return await within(deps.deliveryTimeoutMs ?? 5000, routed());

@@ -5,6 +5,7 @@ import { TRANSACTION_STATUSES, type TransactionStatus } from '../contract/status
 import type { Proof } from './key-rings.js';
 import { legacyEvent } from './legacy.js';
 import type { ReadRequest } from './read-request.js';
+import { saysDisputed } from './says-disputed.js';
 import { SIGNED_TEXT_COMMAS } from './signature.js';
 
 /** A field whose signed value can't be used. The event omits it and triggers a read. */
@@ -122,5 +123,7 @@ export function readProven(request: ReadRequest, proof: Extract<Proof, { ok: tru
   const { pointer } = proof;
   const { eventType, created } = pointer;
   const event = legacyEvent(pointer, { bodyHash: request.bodyHash, businessUnit: unit });
-  return { signed: false, eventType, version, unit, keyIndex: undefined, created, event, unusable: [] };
+  // Its type alone can say so: what the payment says stands at the service.
+  const disputed = saysDisputed(eventType, {}) ? { disputed: true as const } : {};
+  return { signed: false, eventType, version, unit, keyIndex: undefined, created, event, unusable: [], ...disputed };
 }

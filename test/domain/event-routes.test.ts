@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Delivery, EndedFlow } from '../../src/contract/engine-port.js';
 import type { TransactionEvent } from '../../src/contract/messages.js';
-import { ownerFrom, type PaymentOwner, routeEvent, type RoutePorts, routesOf } from '../../src/domain/event-routes.js';
+import { ownerFrom, type PaymentOwner, routeEvent, type RoutePorts } from '../../src/domain/event-routes.js';
 import { SUCCEEDED_EVENT as EVENT } from './records.js';
 
 const OWN = 'payment-order-1001';
@@ -54,30 +54,6 @@ function engine(
   };
 }
 const ALL_NOT_FOUND = [`deliver ${OWN}`, `deliver ${ACTIONS}`, `deliver ${RESOLVE}`];
-
-describe('the flows that an event may belong to', () => {
-  test.each<[string, Partial<TransactionEvent>, string[]]>([
-    ['a charge', {}, [OWN, ACTIONS, RESOLVE]],
-    ['an authorization', { eventType: 'payment.authorization.create' }, [OWN, ACTIONS, RESOLVE]],
-    ['a credit', { eventType: 'payment.credit.update' }, [OWN, ACTIONS, RESOLVE]],
-    ['a type nobody knows', { eventType: 'refund' }, [OWN, ACTIONS, RESOLVE]],
-    ['a capture', { eventType: 'payment.capture.update' }, [ACTIONS, OWN, RESOLVE]],
-    ['a refund', { eventType: 'payment.refund.create' }, [ACTIONS, OWN, RESOLVE]],
-    ['a void', { eventType: 'payment.void.update' }, [ACTIONS, OWN, RESOLVE]],
-    ['a billing attempt', { reconciliationId: 'club-7.12.3' }, ['payment-club-7.12.3', ACTIONS, RESOLVE]],
-    ['a payment of others', { reconciliationId: undefined }, [ACTIONS, RESOLVE]],
-    ['the payment itself', { transactionId: 'pay-1' }, [OWN, ACTIONS]],
-    ['no transaction', { transactionId: undefined }, [OWN, ACTIONS]],
-    ['a reference that is the actions of the payment', { reconciliationId: 'actions-pay-1' }, [ACTIONS, RESOLVE]],
-    ['the longest reference', { reconciliationId: 'a'.repeat(70) }, [`payment-${'a'.repeat(70)}`, ACTIONS, RESOLVE]],
-    ['a reference that is too long', { reconciliationId: 'a'.repeat(71) }, [ACTIONS, RESOLVE]],
-    ['an empty reference', { reconciliationId: '' }, [ACTIONS, RESOLVE]],
-    ['a reference that begins with a blank', { reconciliationId: ' order-1001' }, [ACTIONS, RESOLVE]],
-    ['a reference that ends with a blank', { reconciliationId: 'order-1001 ' }, [ACTIONS, RESOLVE]],
-  ])('by what it carries, likeliest first: %s', (_name, change, routes) => {
-    expect(routesOf({ ...EVENT, ...change } as TransactionEvent)).toEqual(routes);
-  });
-});
 
 describe('an event', () => {
   test.each([
@@ -210,6 +186,24 @@ describe('an event that only says where to look', () => {
     expect(await routeEvent(LOOK, ports)).toEqual(late);
     expect(ports.asked).toContain('owner pay-1');
   });
+
+  test.each<[string, PaymentOwner | Error, object]>([
+    [
+      'the flow that made the payment',
+      { workflowId: OWN },
+      { result: 'unclaimed', reason: 'unknownTransaction', workflowId: ACTIONS },
+    ],
+    ['nobody of ours', 'foreign', { result: 'foreign' }],
+    ['nobody', new Error('no answer'), { result: 'unclaimed', reason: 'lookUpFailed' }],
+  ])(
+    'of a transaction that no ended flow knows is for a person only where the service names %s',
+    async (_name, owner, end) => {
+      const ports = engine({ [OWN]: OTHER, [ACTIONS]: OTHER }, owner);
+      const { reconciliationId: _none, ...unnamed } = LOOK;
+      expect(await routeEvent({ ...unnamed, eventType: 'payment.refund.create' }, ports)).toEqual(end);
+      expect(ports.asked).toContain('owner pay-1');
+    },
+  );
 
   test('is late even where another flow was of another payment', async () => {
     const ports = engine({ [OWN]: SUCCEEDED, [ACTIONS]: STRANGER }, { workflowId: OWN });

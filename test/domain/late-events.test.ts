@@ -166,15 +166,26 @@ describe('an event that only says "look"', () => {
   test.each<[string, TransactionEvent]>([
     ['of the payment itself', { ...EVENT, transactionId: 'pay-1' }],
     ['that names no transaction', without('transactionId')],
-    ['of the older generation, which says nothing of how it stands', { ...without('status'), trusted: false }],
+    [
+      'of the older generation, of the payment itself',
+      { ...without('status'), transactionId: 'pay-1', trusted: false },
+    ],
+    ['of the older generation, that names no transaction', { ...without('status', 'transactionId'), trusted: false }],
   ])('%s agrees with any end: the flow has looked', (_name, event) => {
     expect(classifyLateEvent(event, ended({ status: 'declined', transactionId: 'txn-9' }))).toBe('agrees');
   });
 
-  test('agrees no more once it is trusted and names a transaction that the flow does not know', () => {
-    expect(classifyLateEvent(without('status'), ended({ transactionId: 'txn-9' }))).toBe('unknown');
-    expect(classifyLateEvent(without('status'), charged)).toBe('agrees');
-  });
+  test.each([true, false])(
+    'agrees no more where it names a transaction that the flow does not know (signed: %s)',
+    (trusted) => {
+      const event = { ...without('status'), trusted };
+      expect(classifyLateEvent(event, ended({ transactionId: 'txn-9' }))).toBe('unknown');
+      expect(classifyLateEvent(event, charged)).toBe('agrees');
+      expect(classifyLateEvent({ ...event, eventType: 'payment.refund.create' }, { status: 'succeeded' })).toBe(
+        'unknown',
+      );
+    },
+  );
 });
 
 describe('where the result of an ended flow can not be read', () => {

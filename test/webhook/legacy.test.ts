@@ -69,9 +69,29 @@ describe('an event of version 1.0.1', () => {
       expect((await post(pointerBody({}, { created: running }))).text).toBe('{"result":"delivered"}');
     }
     harness.sink.answer = (workflowId) => Promise.resolve(workflowId === OWN ? 'notFound' : 'ended');
+    harness.sink.ended = () => Promise.resolve({ paymentId: PAYMENT, result: { transactionId: CHARGE } });
     expect((await post(pointerBody({}, { created: 'late' }))).text).toBe('{"result":"late"}');
     harness.setDetails(() => Promise.reject(new Error('503')));
     expect((await post(pointerBody({}, { created: 'later' }))).text).toBe('{"result":"late"}');
+  });
+
+  test('is parked for a person where the flow that made its payment has ended and does not know its transaction', async () => {
+    harness.sink.answer = (workflowId) => Promise.resolve(workflowId === OWN ? 'ended' : 'notFound');
+    const result = { status: 'succeeded', transactionId: randomUUID() };
+    harness.sink.ended = () => Promise.resolve({ status: 'succeeded', paymentId: PAYMENT, result });
+    const refund = pointerBody({ href: undefined }, { event_type: 'payment.refund.create' });
+    expect((await post(refund)).text).toBe('{"result":"parked"}');
+    expect(harness.sink.parked).toMatchObject([
+      { event: { transactionId: CHARGE, trusted: false }, reason: 'unknownTransaction' },
+    ]);
+  });
+
+  test('of a dispute has the commands of its payment look, where the service knows that payment', async () => {
+    const dispute = pointerBody({ href: undefined }, { event_type: 'payment.dispute.create' });
+    expect((await post(dispute)).status).toBe(200);
+    expect(harness.sink.disputes).toMatchObject([{ paymentId: PAYMENT, madeBy: OWN }]);
+    await post(pointerBody());
+    expect(harness.sink.disputes).toHaveLength(1);
   });
 
   test('is taken with app_id and with app-id, and not with two that differ', async () => {
@@ -169,14 +189,22 @@ describe('nothing is kept for an event that anybody could have made', () => {
   test('while the service does not answer: it comes again', async () => {
     harness.setDetails(() => Promise.reject(new Error('503')));
     expect((await post(pointerBody())).status).toBe(503);
-    expect(harness.sink.parked).toEqual([]);
+    const dispute = pointerBody({ href: undefined }, { event_type: 'payment.dispute.create' });
+    expect((await post(dispute)).status).toBe(503);
+    expect([harness.sink.parked, harness.sink.disputes]).toEqual([[], []]);
   });
 
-  test('when the service knows no such payment', async () => {
-    harness.setDetails(() => Promise.resolve(undefined));
-    expect((await post(pointerBody())).text).toBe('{"result":"foreign"}');
-    expect(harness.sink.parked).toEqual([]);
-  });
+  test.each(['payment.charge.update', 'payment.dispute.create'])(
+    'when the service knows no such payment, though a flow of it has ended (%s)',
+    async (eventType) => {
+      harness.setDetails(() => Promise.resolve(undefined));
+      harness.sink.answer = () => Promise.resolve('ended');
+      harness.sink.ended = () => Promise.resolve({ paymentId: PAYMENT, result: {} });
+      const body = pointerBody({ href: undefined }, { event_type: eventType });
+      expect((await post(body)).text).toBe('{"result":"foreign"}');
+      expect([harness.sink.parked, harness.sink.disputes]).toEqual([[], []]);
+    },
+  );
 
   test('beyond what one payment can cause in a minute', async () => {
     const answers: number[] = [];

@@ -118,4 +118,22 @@ export const EVENT_PATH_FAULTS = [
     to: "kind === 'charge'",
     tests: ['test/simulation/rules/second-charge.test.ts'],
   },
+  {
+    name: 'unsigned-event-of-an-ended-flow-forgotten',
+    rule: 'webhooks',
+    promise: 'An unsigned event of a transaction that its ended flow does not know is parked, not answered as late.',
+    file: 'src/domain/event-routes.ts',
+    from: "if (transactionId === undefined || isOfPayment(event)) return 'agrees';",
+    to: "if (transactionId === undefined || asksForALook(event)) return 'agrees';",
+    tests: ['test/webhook/legacy.test.ts', 'test/domain/late-events.test.ts'],
+  },
+  {
+    name: 'unsigned-event-parked-though-nobody-knows-its-payment',
+    rule: 'webhooks',
+    promise: 'An unsigned event is parked only where the service names a flow of ours for its payment.',
+    file: 'src/domain/event-routes.ts',
+    from: 'puzzled?.samePayment === true && !saysNothing)',
+    to: 'puzzled?.samePayment === true)',
+    tests: ['test/webhook/legacy.test.ts', 'test/domain/event-routes.test.ts'],
+  },
 ];
