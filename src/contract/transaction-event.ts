@@ -31,6 +31,8 @@ export const transactionEventSchema = new SharedSchema(
     reconciliationId: z.string().optional(),
     amount: amountSchema.zod.optional(),
     currency: z.string().optional(),
+    /** It has an amount or a currency that can't be used, so that it is missing: the transaction must be read. */
+    unknownSum: z.literal(true).optional(),
     /**
      * true if the signed text has exactly 13 commas, so that no value can have moved to another field. If false, the
      * event only triggers a read.

@@ -22,6 +22,8 @@ export interface SettlingProgress {
   unreadable?: boolean;
   /** A reply in doubt has led to a repeat under the same key. */
   repostedInDoubt?: boolean;
+  /** It is called failed only by an event that does not say why, and the service offers no read of it. */
+  unexplained?: boolean;
   /** ms since a failure that is not believed yet was first seen. */
   unconfirmedForMs: number;
 }
@@ -32,7 +34,8 @@ export type NextStep = { end: true; confirmed: boolean } | { end: false; waitMs:
  * The next step towards a final status. `Succeed` is final. A failure is final with two exceptions: `provider_error` in
  * a reply is read once more, and `provider_network_error` is sent again under the same key, then read for an hour,
  * before it counts as an unconfirmed decline, as does the first one if no read is answered for so long. Where the service
- * offers no read of it, that one is sent again once, as the service advises, and is unconfirmed if nothing else is said.
+ * offers no read of it, that one is sent again once, as the service advises, and is unconfirmed if nothing else is said. There
+ * an event that does not say why it failed counts as an unconfirmed decline after the hour: the provider may not have been reached.
  */
 export function nextSettlingStep(record: TransactionRecord, knownBy: KnownBy, progress: SettlingProgress): NextStep {
   if (isUnconfirmedFailure(record)) {
@@ -42,7 +45,11 @@ export function nextSettlingStep(record: TransactionRecord, knownBy: KnownBy, pr
     const left = NETWORK_ERROR_BELIEVED_AFTER_MS - progress.unconfirmedForMs;
     return { end: false, waitMs: Math.min(pollDelay(progress.polls), left), by: 'read' };
   }
-  if (record.status === 'Pending') return { end: false, waitMs: pollDelay(progress.polls), by: 'read' };
+  if (record.status === 'Pending') {
+    const left = progress.unexplained === true ? NETWORK_ERROR_BELIEVED_AFTER_MS - progress.unconfirmedForMs : Infinity;
+    if (left <= 0) return { end: true, confirmed: false };
+    return { end: false, waitMs: Math.min(pollDelay(progress.polls), left), by: 'read' };
+  }
   if (isInDoubt(record, knownBy) && !progress.readBack) {
     const left = NETWORK_ERROR_BELIEVED_AFTER_MS - progress.unconfirmedForMs;
     if (left <= 0) return { end: true, confirmed: false };
@@ -106,6 +113,14 @@ export function advance(
   return { ...lasting, ...news };
 }
 
+/** What an operation is of. */
+interface OwnTransaction {
+  kind: TransactionKind | 'risk-analysis';
+  businessUnit: string;
+  paymentId: string | undefined;
+  transactionId: string | undefined;
+}
+
 type EventVerdict =
   { verdict: 'settles'; record: TransactionRecord } | { verdict: 'read' } | { verdict: 'ignore'; reason: string };
 
@@ -118,15 +133,7 @@ export function resourceOf(eventType: string): string | undefined {
  * Classifies an event for one operation. It settles the operation only if it has the operation's kind, payment and
  * transaction, and no signed value can have moved between fields. Until the transaction id is known it triggers a read.
  */
-export function classifyEvent(
-  event: TransactionEvent,
-  own: {
-    kind: TransactionKind | 'risk-analysis';
-    businessUnit: string;
-    paymentId: string | undefined;
-    transactionId: string | undefined;
-  },
-): EventVerdict {
+export function classifyEvent(event: TransactionEvent, own: OwnTransaction): EventVerdict {
   if (event.businessUnit !== own.businessUnit) return { verdict: 'ignore', reason: 'otherBusinessUnit' };
   if (own.paymentId === undefined) return { verdict: 'ignore', reason: 'paymentNotKnownYet' };
   if (event.paymentId !== own.paymentId) return { verdict: 'ignore', reason: 'otherPayment' };
@@ -136,11 +143,32 @@ export function classifyEvent(
   if (own.transactionId === undefined) return { verdict: 'read' };
   if (event.transactionId !== own.transactionId) return { verdict: 'ignore', reason: 'otherTransaction' };
   if (!event.trusted || event.status === undefined) return { verdict: 'read' };
-  // A failure without a category may be unconfirmed.
-  if (event.status === 'Failed' && !event.category) return { verdict: 'read' };
+  if (isUnexplained(event)) return { verdict: 'read' };
   // An event without amount and currency can't prove them.
   if (event.amount === undefined || event.currency === undefined) return { verdict: 'read' };
   return { verdict: 'settles', record: recordOf(event, own.transactionId, event.status) };
+}
+
+/**
+ * True for a trusted event that says how the operation has ended, and lacks what must be read: a field that a service does not
+ * send is signed as empty. Where the service offers no read, it is the only evidence there is.
+ */
+export function saysEnd(event: TransactionEvent, own: OwnTransaction): boolean {
+  const { eventType, transactionId, status, trusted, unknownSum } = event;
+  const isOurs =
+    transactionId !== undefined && transactionId === own.transactionId && resourceOf(eventType) === own.kind;
+  const isEnd = status !== undefined && status !== 'Pending' && unknownSum !== true;
+  return isOurs && isEnd && trusted && classifyEvent(event, own).verdict === 'read';
+}
+
+/** What such an event says. */
+export function recordSaid(event: TransactionEvent, known: TransactionRecord): TransactionRecord {
+  return recordOf(event, known.transactionId, event.status ?? known.status);
+}
+
+/** It does not say why: the provider may not have been reached. */
+export function isUnexplained({ status, category }: Pick<TransactionEvent, 'status' | 'category'>): boolean {
+  return status === 'Failed' && !category;
 }
 
 /**

@@ -67,6 +67,7 @@ export function readEvent(values: readonly string[], businessUnit: string): Read
     paymentId,
     ...withoutAbsent(fields),
     ...(unusable.includes('status') && { unknownStatus: true as const }),
+    ...((unusable.includes('amount') || unusable.includes('currency')) && { unknownSum: true as const }),
     trusted: text.split(',').length - 1 === SIGNED_TEXT_COMMAS,
   };
   return { event, unusable, created };

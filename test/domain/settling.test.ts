@@ -29,6 +29,8 @@ const repost = (waitMs: number): NextStep => ({ end: false, waitMs, by: 'repost'
 const CONFIRMED: NextStep = { end: true, confirmed: true };
 const UNCONFIRMED: NextStep = { end: true, confirmed: false };
 
+const UNEXPLAINED = { unexplained: true, polls: 9, unconfirmedForMs: HOUR - 7 };
+
 describe('the next step towards a final status', () => {
   test.each<[string, TransactionRecord, KnownBy, Partial<SettlingProgress>, NextStep]>([
     ['a success ends', record('Succeed'), 'reply', {}, CONFIRMED],
@@ -43,6 +45,8 @@ describe('the next step towards a final status', () => {
     ['then hourly', PENDING, 'poll', { polls: 5 }, read(HOUR)],
     ['for two weeks', PENDING, 'poll', { polls: 340 }, read(HOUR)],
     ['then daily for ever', PENDING, 'poll', { polls: 10_000 }, read(24 * HOUR)],
+    ['for at most the hour if an event calls it failed and not why', PENDING, 'poll', UNEXPLAINED, read(7)],
+    ['after which that counts', PENDING, 'poll', { ...UNEXPLAINED, unconfirmedForMs: HOUR }, UNCONFIRMED],
     ['provider_error in a reply is read once after 5 s', PROVIDER_ERROR, 'reply', {}, read(5 * SECOND)],
     ['and ends when read back', PROVIDER_ERROR, 'reply', { readBack: true }, CONFIRMED],
     ['is sent again where no read is offered', PROVIDER_ERROR, 'reply', { unreadable: true }, repost(SECOND)],

@@ -80,6 +80,7 @@ describe('a verified event', () => {
     const event = harness.sink.sent[0]?.event;
     expect(event).not.toHaveProperty(field);
     expect(event?.unknownStatus).toBe(field === 'status' ? true : undefined);
+    expect(event?.unknownSum).toBe(field === 'status' ? undefined : true);
     expect(await harness.metric('holdfast_webhook_unusable_fields_total', { field })).toBe(1);
   });
 

@@ -1,7 +1,8 @@
 import { allHandlersFinished, condition } from '@temporalio/workflow';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
-import { classifyEvent } from '../../src/domain/settling.js';
+import { isNotOffered } from '../../src/domain/absence.js';
+import { classifyEvent, saysEnd } from '../../src/domain/settling.js';
 import { allAreIn } from './arrivals.js';
 import { continueAsNew, isTooLong, noteLength } from './continue.js';
 import { addLasting, addMoreLasting } from './new-state.js';
@@ -233,9 +234,12 @@ export function returnFromAside(flow: FlowState): void {
   flow.inbox.unshift(...flow.aside.splice(0));
 }
 
-function settlesWhatIsVoided({ beingVoided, businessUnit, paymentId }: FlowState, message: Message): boolean {
+function settlesWhatIsVoided(flow: FlowState, message: Message): boolean {
+  const { beingVoided, businessUnit, paymentId, refusedGets } = flow;
   if (beingVoided === undefined || message.kind !== 'event') return false;
-  return classifyEvent(message.event, { ...beingVoided, businessUnit, paymentId }).verdict === 'settles';
+  const own = { ...beingVoided, businessUnit, paymentId };
+  if (classifyEvent(message.event, own).verdict === 'settles') return true;
+  return isNotOffered(refusedGets[beingVoided.kind]) && saysEnd(message.event, own);
 }
 
 /**

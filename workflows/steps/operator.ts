@@ -12,10 +12,14 @@ import { type ClassifiedFailure, classifyFailure, readRefusal } from './failures
 export const ASK_OPERATOR_AFTER_TRIES = 3;
 
 /** After 24 hours an operator is asked to look as well; polling continues. */
-export function askOperatorAfterADay(flow: FlowState, startedAt: number, record?: TransactionRecord): void {
+export function askOperatorAfterADay(
+  flow: FlowState,
+  startedAt: number,
+  known?: Pick<TransactionRecord, 'unknownStatus'> & { signed?: string | undefined },
+): void {
   if (Date.now() < startedAt + OPERATOR_AFTER_MS) return;
   const unread = isNotOffered(flow.refusedGets[flow.kind]);
-  const word = record?.unknownStatus;
+  const { unknownStatus: word, signed } = known ?? {};
   // A merchant is told of each text once: the next operation of the flow may need a person as well.
   const named = flow.transactionId === undefined ? flow.kind : `${flow.kind} ${flow.transactionId}`;
   askOperator(
@@ -23,7 +27,8 @@ export function askOperatorAfterADay(flow: FlowState, startedAt: number, record?
     `no final answer for 24 hours to the ${named}${unread ? `, and the service offers no read of the ${flow.kind}` : ''}` +
       (word === undefined
         ? ''
-        : `, and the service calls the ${flow.kind} "${word}", a status that nothing is known of`),
+        : `, and the service calls the ${flow.kind} "${word}", a status that nothing is known of`) +
+      (signed === undefined ? '' : `; a signed event calls it ${signed}, and does not say all that a read of it would`),
   );
 }
 

@@ -1,3 +1,4 @@
+import type { TransactionEvent } from '../../src/contract/messages.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import type { TransactionRecord } from '../../src/contract/records.js';
@@ -10,7 +11,10 @@ import {
   isFinal,
   isInDoubt,
   isUnconfirmedFailure,
+  isUnexplained,
   classifyEvent,
+  recordSaid,
+  saysEnd,
   tellsOfPayment,
 } from '../../src/domain/settling.js';
 import { hasNews, nextMessageOrRun, noteSecond, waitingVoid, waitOn } from '../flow/inbox.js';
@@ -72,6 +76,8 @@ interface Settling {
   unconfirmedSince?: number | undefined;
   /** The void of it that is under way. */
   voiding?: VoidOf | undefined;
+  /** A signed end that no read has confirmed yet: the service does not send it again. */
+  signed?: TransactionEvent;
 }
 
 async function follow(
@@ -85,9 +91,11 @@ async function follow(
   for (;;) {
     const { known } = settling;
     note(flow, known.record);
+    const unexplained = unexplainedFailure(settling);
+    progress.unexplained = unexplained !== undefined;
     if (flow.redirectUntil !== undefined && Date.now() >= flow.redirectUntil) flow.redirectUrl = undefined;
     settling.unconfirmedSince =
-      isUnconfirmedFailure(known.record) || isInDoubt(known.record, known.knownBy)
+      progress.unexplained || isUnconfirmedFailure(known.record) || isInDoubt(known.record, known.knownBy)
         ? (settling.unconfirmedSince ?? Date.now())
         : undefined;
     progress.unconfirmedForMs = settling.unconfirmedSince === undefined ? 0 : Date.now() - settling.unconfirmedSince;
@@ -96,7 +104,7 @@ async function follow(
     const next = nextSettlingStep(known.record, known.knownBy, progress);
     // A message that came with the read may tell of the success: after the end it would contradict what callers were answered.
     if (next.end && mismatch === undefined && (next.confirmed || !hasNews(flow))) {
-      const outcome = settledOutcome(flow, { ...known, confirmed: next.confirmed });
+      const outcome = settledOutcome(flow, { ...(unexplained ?? known), confirmed: next.confirmed });
       // Answer an operator whose decision matches the service's now: the flow may continue for long.
       if (message?.kind === 'settle') message.command.answer ??= { outcome };
       return outcome;
@@ -123,10 +131,10 @@ async function follow(
       if (again !== undefined) settling.known = afterRepost(known, again, progress);
       continue;
     }
-    const after = await handle(flow, known, message, progress);
+    const after = await handle(flow, settling, message);
     if ('ended' in after) return after.ended;
     settling.known = after;
-    askOperatorAfterADay(flow, flow.stepStartedAt, settling.known.record);
+    askOperatorAfterADay(flow, flow.stepStartedAt, { ...after.record, signed: settling.signed?.status });
   }
 }
 
@@ -167,10 +175,10 @@ function listenForVoids(flow: FlowState, voids: PendingVoids | undefined): void 
 /** Handles one message or one poll. Returns the updated record, or the end. */
 async function handle(
   flow: FlowState,
-  known: Known,
+  settling: Settling,
   message: Message | undefined,
-  progress: SettlingProgress,
 ): Promise<Known | { ended: FinalStepOutcome }> {
+  const { known, progress } = settling;
   if (message?.kind === 'event') {
     const verdict = classifyEvent(message.event, flow);
     if (verdict.verdict === 'ignore' && !tellsOfPayment(message.event, flow)) {
@@ -182,13 +190,14 @@ async function handle(
     }
     if (verdict.verdict === 'settles')
       return advanceKnown(known, { record: verdict.record, knownBy: 'webhook' }, 'event');
+    if (saysEnd(message.event, flow)) settling.signed = message.event;
   }
   if (message === undefined) progress.polls += 1;
   const fresh = await readTransaction(flow, known.record.transactionId);
   if (fresh !== undefined) progress.readBack = true;
   progress.unreadable = fresh === undefined && isNotOffered(flow.refusedGets[flow.kind]);
   const knownBy = message?.kind === 'event' ? 'webhook' : 'poll';
-  const next = fresh === undefined ? known : advanceKnown(known, { record: fresh, knownBy }, 'answer');
+  const next = fresh === undefined ? asSigned(settling) : advanceKnown(known, { record: fresh, knownBy }, 'answer');
   if (message?.kind !== 'settle') return next;
 
   const doubted = isInDoubt(next.record, next.knownBy) && !progress.readBack;
@@ -202,6 +211,19 @@ async function handle(
     return { ended: decidedOutcome(flow, command) };
   }
   return next;
+}
+
+/** What is known where the service offers no read: nothing but a signed event can tell then how a transaction has ended. */
+function asSigned({ known, signed, progress }: Settling): Known {
+  if (signed === undefined || progress.unreadable !== true || isUnexplained(signed)) return known;
+  return advanceKnown(known, { record: recordSaid(signed, known.record), knownBy: 'webhook' }, 'event');
+}
+
+/** A failure that only an event tells of, which does not say why, and that no read can explain. */
+function unexplainedFailure({ known, signed, progress }: Settling): Known | undefined {
+  if (signed === undefined || progress.unreadable !== true || !isUnexplained(signed)) return undefined;
+  if (known.record.status !== 'Pending') return undefined;
+  return advanceKnown(known, { record: recordSaid(signed, known.record), knownBy: 'webhook' }, 'event');
 }
 
 function advanceKnown(known: Known, news: Known, by: 'event' | 'answer'): Known {

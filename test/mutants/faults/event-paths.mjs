@@ -136,4 +136,22 @@ export const EVENT_PATH_FAULTS = [
     to: 'puzzled?.samePayment === true)',
     tests: ['test/webhook/legacy.test.ts', 'test/domain/event-routes.test.ts'],
   },
+  {
+    name: 'signed-end-without-a-sum-settles-nothing',
+    rule: 'settling',
+    promise: 'Where no read is offered a signed end without amount and currency settles what pends.',
+    file: 'workflows/steps/settle.ts',
+    from: 'if (saysEnd(message.event, flow)) settling.signed = message.event;',
+    to: 'if (saysEnd(message.event, flow) && message.event.amount) settling.signed = message.event;',
+    tests: ['test/simulation/rules/interface-only-events.test.ts'],
+  },
+  {
+    name: 'unexplained-failure-believed',
+    rule: 'money rule 5',
+    promise: 'A signed failure that does not say why, of what no read tells, is not a confirmed decline.',
+    file: 'workflows/steps/settle.ts',
+    from: 'progress.unreadable !== true || isUnexplained(signed)) return known;',
+    to: 'progress.unreadable !== true) return known;',
+    tests: ['test/simulation/rules/interface-only-events.test.ts'],
+  },
 ];

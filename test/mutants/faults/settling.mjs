@@ -32,7 +32,7 @@ export const SETTLING_FAULTS = [
     rule: 'settling',
     promise: 'A failure that does not say why is read before it is called a decline.',
     file: 'src/domain/settling.ts',
-    from: "  if (event.status === 'Failed' && !event.category) return { verdict: 'read' };\n",
+    from: "  if (isUnexplained(event)) return { verdict: 'read' };\n",
     to: '',
     tests: ['test/simulation/rules/answers.test.ts'],
   },
