@@ -4,7 +4,7 @@ import { paymentActionsWorkflowId, paymentWorkflowId, resolveWorkflowId } from '
 import type { EventDelivery } from '../contract/parked-event.js';
 import { TOLD_OF_CREATOR } from '../contract/payment-actions.js';
 import type { TransactionStatus } from '../contract/statuses.js';
-import { resourceOf } from './settling.js';
+import { hidesTransaction, resourceOf } from './settling.js';
 
 /**
  * References of payment flows: a merchant's own, and with `.` those of a subscription's billing attempts
@@ -35,9 +35,10 @@ export function routesOf(event: TransactionEvent): string[] {
   return [...new Set([...first, ...adopted])];
 }
 
-/** The event names no transaction. In one of the payment itself, the transaction id field holds the payment id. */
-function isOfPayment({ paymentId, transactionId }: TransactionEvent): boolean {
-  return transactionId === undefined || transactionId === paymentId;
+/** In an event of the payment itself, the transaction id field holds the payment id. */
+function isOfPayment(event: TransactionEvent): boolean {
+  const { paymentId, transactionId } = event;
+  return transactionId === paymentId || (transactionId === undefined && !hidesTransaction(event));
 }
 
 /** The event says where to look, and not what has become of it. */
@@ -203,7 +204,8 @@ export function classifyLateEvent(event: TransactionEvent, flow: EndedFlow): Lat
   if (flow.paymentId !== undefined && flow.paymentId !== event.paymentId) return 'unknown';
   const { transactionId, status } = event;
   // The flow has read.
-  if (transactionId === undefined || isOfPayment(event)) return 'agrees';
+  if (isOfPayment(event)) return 'agrees';
+  if (transactionId === undefined) return 'unknown';
   if (flow.result === undefined) return byStatusAlone(event, flow.status);
 
   const named: Named = new Map();

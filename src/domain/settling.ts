@@ -141,6 +141,8 @@ export function classifyEvent(event: TransactionEvent, own: OwnTransaction): Eve
   if (resource !== own.kind)
     return isKnownResource(resource) ? { verdict: 'ignore', reason: 'otherResource' } : { verdict: 'read' };
   if (own.transactionId === undefined) return { verdict: 'read' };
+  // Kept out of the signed fields it may be this one.
+  if (event.transactionId === undefined) return { verdict: 'read' };
   if (event.transactionId !== own.transactionId) return { verdict: 'ignore', reason: 'otherTransaction' };
   if (!event.trusted || event.status === undefined) return { verdict: 'read' };
   if (isUnexplained(event)) return { verdict: 'read' };
@@ -186,6 +188,16 @@ export function tellsOfPayment(
 const KNOWN_RESOURCES = new Set(['payment', 'authorization', 'charge', 'capture', 'refund', 'void', 'credit']);
 function isKnownResource(resource: string | undefined): boolean {
   return resource !== undefined && KNOWN_RESOURCES.has(resource);
+}
+
+/**
+ * True for a trusted event of a transaction that it does not name: the payment service lets fields be kept out of events, and signs
+ * them as empty. It may be of any transaction of its payment, so nobody's answer agrees with it.
+ */
+export function hidesTransaction({ eventType, transactionId, status, trusted }: TransactionEvent): boolean {
+  const resource = resourceOf(eventType);
+  const isOfTransaction = isKnownResource(resource) && resource !== 'payment';
+  return transactionId === undefined && trusted && isOfTransaction && status !== 'Pending';
 }
 
 function recordOf(

@@ -39,7 +39,12 @@ describe('an event', () => {
     ['another charge', { ...EVENT, transactionId: PAYMENT }, { verdict: 'ignore', reason: 'otherTransaction' }],
     ['a refund', { ...EVENT, eventType: 'payment.refund.update' }, { verdict: 'ignore', reason: 'otherResource' }],
     ['the payment', { ...EVENT, eventType: 'payment.payment.update' }, { verdict: 'ignore', reason: 'otherResource' }],
-    ['no transaction at all', WITHOUT_TRANSACTION, { verdict: 'ignore', reason: 'otherTransaction' }],
+    [
+      'a refund of no transaction at all',
+      { ...WITHOUT_TRANSACTION, eventType: 'payment.refund.update' },
+      { verdict: 'ignore', reason: 'otherResource' },
+    ],
+    ['a charge that it does not name, which may be ours', WITHOUT_TRANSACTION, { verdict: 'read' }],
     ['a resource nobody knows', { ...EVENT, eventType: 'payment.dispute.create' }, { verdict: 'read' }],
     ['a type of another form', { ...EVENT, eventType: 'charge' }, { verdict: 'read' }],
     ['our charge, but not to be trusted', { ...EVENT, trusted: false }, { verdict: 'read' }],

@@ -100,6 +100,12 @@ describe('an event', () => {
     expect(ports.asked).toEqual([`deliver ${OWN}`, `ended ${OWN}`, `deliver ${ACTIONS}`, `deliver ${RESOLVE}`]);
   });
 
+  test('of a transaction that it does not name is not late: it may be one that the flow does not know', async () => {
+    const { transactionId: _none, ...hidden } = EVENT;
+    const ports = engine({ [OWN]: SUCCEEDED });
+    expect(await routeEvent(hidden, ports)).toMatchObject({ reason: 'unknownTransaction', workflowId: OWN });
+  });
+
   test.each<[string, Flow, Flow, string]>([
     ['the first', OTHER, OTHER, OWN],
     ['the one of the same payment', STRANGER, OTHER, ACTIONS],

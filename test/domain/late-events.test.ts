@@ -165,7 +165,9 @@ describe('an event of the transaction that an ended flow names, which tells of a
 describe('an event that only says "look"', () => {
   test.each<[string, TransactionEvent]>([
     ['of the payment itself', { ...EVENT, transactionId: 'pay-1' }],
-    ['that names no transaction', without('transactionId')],
+    ['of the payment itself, without an id', { ...without('transactionId'), eventType: 'payment.payment.update' }],
+    ['of what nobody knows, without an id', { ...without('transactionId'), eventType: 'payment.dispute.create' }],
+    ['that something pends, without an id', { ...without('transactionId'), status: 'Pending' }],
     [
       'of the older generation, of the payment itself',
       { ...without('status'), transactionId: 'pay-1', trusted: false },
@@ -187,6 +189,19 @@ describe('an event that only says "look"', () => {
     },
   );
 });
+
+test.each(['charge', 'authorization', 'capture', 'void', 'refund', 'credit'])(
+  'a signed event of a %s that it does not name agrees with no end: it may be another one than the flow knows',
+  (resource) => {
+    const event = { ...without('transactionId'), eventType: `payment.${resource}.update` };
+    expect(classifyLateEvent(event, charged)).toBe('unknown');
+    expect(classifyLateEvent({ ...event, status: 'Failed' }, { status: 'declined', paymentId: 'pay-1' })).toBe(
+      'unknown',
+    );
+    const { status: _none, ...untold } = event;
+    expect(classifyLateEvent(untold, charged)).toBe('unknown');
+  },
+);
 
 describe('where the result of an ended flow can not be read', () => {
   test.each([

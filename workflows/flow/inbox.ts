@@ -204,6 +204,11 @@ function inPlaceOf({ event: { trusted }, asked }: Unplaced, event: TransactionEv
   return asked === undefined || trusted !== event.trusted ? { event } : { event, asked: { ...asked, nextAt: 0 } };
 }
 
+/** Of what names no transaction, the kinds are kept apart: one may be of a refund, and another of the payment. */
+function isOfOne(known: TransactionEvent, { transactionId, eventType }: TransactionEvent): boolean {
+  return known.transactionId === transactionId && (transactionId !== undefined || known.eventType === eventType);
+}
+
 /**
  * The operation under way takes events about it, and drops the others. If no other flow gets these they are kept as
  * well, the last one of each transaction. Above the limit the oldest unsigned one goes first (anybody can make one),
@@ -214,7 +219,7 @@ export function keepUnplaced(flow: FlowState, event: TransactionEvent): void {
   if (unplaced === undefined) return;
   // It would take the place of one that is of this payment.
   if (!isOfPayment(flow, event)) return ignore(flow, 'otherPayment');
-  const at = unplaced.findIndex(({ event: { transactionId } }) => transactionId === event.transactionId);
+  const at = unplaced.findIndex(({ event: known }) => isOfOne(known, event));
   const known = unplaced[at];
   if (known === undefined) unplaced.push({ event });
   else if (isBetterNews(event, known.event)) unplaced[at] = inPlaceOf(known, event);

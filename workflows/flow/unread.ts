@@ -39,10 +39,16 @@ export function compareUnread(flow: FlowState, outcome: FinalOutcome): void {
     const isSuccess = outcome.status === 'captured' || outcome.status === 'succeeded';
     if (isUnnamed && isSuccess && transactionId !== undefined && names(outcome, transactionId)) continue;
     if (verdict === 'contradicts' || isUnnamed)
-      addLasting(flow, `an event calls transaction ${transactionId ?? ''} ${status ?? ''}, and the outcome does not`);
+      addLasting(flow, `an event calls ${named(event)} ${status ?? ''}, and the outcome does not`);
   }
   for (const transactionId of unnamedCaptures(flow, outcome))
     addLasting(flow, `an event calls capture ${transactionId} Succeed, and the outcome does not`);
+}
+
+function named({ eventType, transactionId }: TransactionEvent): string {
+  return transactionId === undefined
+    ? `a ${resourceOf(eventType) ?? 'transaction'} that it does not name`
+    : `transaction ${transactionId}`;
 }
 
 /** Captures by others that came while something else was under way, which ignored their events. */
@@ -62,13 +68,10 @@ function names(outcome: FinalOutcome, transactionId: string): boolean {
 export function compareWithRefusal(flow: FlowState): void {
   for (const event of unreadOf(flow)) {
     if (addBesidePayment(flow, event)) continue;
-    const { transactionId, status } = event;
+    const { status } = event;
     if (status === 'Failed' || resourceOf(event.eventType) === 'risk-analysis') continue;
     if (classifyLateEvent(event, { status: flow.status }) === 'agrees') continue;
-    addLasting(
-      flow,
-      `an event calls transaction ${transactionId ?? ''} ${status ?? ''}, and this run says that it moved no money`,
-    );
+    addLasting(flow, `an event calls ${named(event)} ${status ?? ''}, and this run says that it moved no money`);
   }
 }
 

@@ -4,7 +4,7 @@ import type { TransactionEvent } from '../../src/contract/messages.js';
 import type { EventDelivery, ParkReason } from '../../src/contract/parked-event.js';
 import { classifyLateEvent } from '../../src/domain/event-routes.js';
 import { GIVEN_UP_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
-import { classifyEvent, resourceOf } from '../../src/domain/settling.js';
+import { classifyEvent, hidesTransaction, resourceOf } from '../../src/domain/settling.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { type Creator, keepTold } from './earlier-actions.js';
 import { noteSecond } from '../flow/inbox.js';
@@ -174,6 +174,8 @@ async function place(
   const { event } = kept;
   const { transactionId, status, trusted } = event;
   if (!isOfPayment(flow, event)) return undefined;
+  if (hidesTransaction(event)) return await placeHidden(flow, kept);
+  if (transactionId === undefined) ignore(flow, 'namesNoTransaction');
   if (transactionId === undefined || transactionId === event.paymentId) return undefined;
   const isOurs = flow.actions.some(({ outcome }) => outcome.transactionId === transactionId);
   if (isOurs) {
@@ -203,8 +205,19 @@ async function place(
   return { why: `${sayEvent(event)}, which no command here has made; ${WHY[delivery.reason](who)}` };
 }
 
-function sayEvent({ eventType, transactionId = '', status }: TransactionEvent): string {
-  return `an event calls ${resourceOf(eventType) ?? 'transaction'} ${transactionId} ${status ?? 'changed'}`;
+/** It may be of a command here, of the flow that made the payment, or of others: unless an open flow takes it only a person can tell. */
+async function placeHidden(flow: FlowState, kept: Unplaced): Promise<{ why: string } | 'later' | undefined> {
+  const { event } = kept;
+  const delivery = await handOn(flow, event);
+  if (delivery.result === 'delivered') return undefined;
+  if (delivery.result === 'unclaimed' && delivery.reason === 'lookUpFailed' && askAgain(kept)) return 'later';
+  return { why: `${sayEvent(event)} and does not name it, so that nobody can tell whether a command here has made it` };
+}
+
+function sayEvent({ eventType, transactionId, status }: TransactionEvent): string {
+  const resource = resourceOf(eventType) ?? 'transaction';
+  const which = transactionId === undefined ? `a ${resource}` : `${resource} ${transactionId}`;
+  return `an event calls ${which} ${status ?? 'changed'}`;
 }
 
 /** ms. Anyone who knows a payment's id can post an unsigned event: it must neither cost much nor keep a run open. */
