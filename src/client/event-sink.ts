@@ -91,15 +91,17 @@ export function createEventSink(client: Client, options: EventSinkOptions = {}):
   };
 }
 
-/** @throws Error if nothing names a currency, so that the event is sent again and logged each time */
-async function passOnDispute(client: Client, { madeBy, hash, ...payment }: DisputedPayment): Promise<void> {
+async function passOnDispute(
+  client: Client,
+  { madeBy, hash, ...payment }: DisputedPayment,
+): ReturnType<EventSink['disputed']> {
   const commands = paymentActionsWorkflowId(payment.paymentId);
   const known = await currencyOf(client, madeBy === undefined ? [commands] : [madeBy, commands]);
-  if (known === undefined && madeBy === undefined) return;
+  if (known === undefined && madeBy === undefined) return 'unknown';
   const currency = known ?? payment.currency;
-  if (currency === undefined)
-    throw new Error(`neither the event of a dispute nor a flow of ${payment.paymentId} names a currency`);
+  if (currency === undefined) return 'noCurrency';
   await tellOfDispute(client, { ...payment, currency }, 'event', hash);
+  return 'passedOn';
 }
 
 async function flowOfPayment(client: Client, paymentId: string): Promise<string | undefined> {

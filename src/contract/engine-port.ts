@@ -66,9 +66,10 @@ export interface EventSink extends EventPort {
   park(input: ParkedEventInput): Promise<'parked' | 'known'>;
   /**
    * Has the flow of the payment's commands look into a chargeback, and starts it if none is open. Of a payment that no flow
-   * is known to have made nothing is kept, unless there have been commands to it.
+   * is known to have made nothing is kept, unless there have been commands to it (`unknown`), nor of one of which neither
+   * the event nor a flow names a currency.
    */
-  disputed(payment: DisputedPayment): Promise<void>;
+  disputed(payment: DisputedPayment): Promise<'passedOn' | 'unknown' | 'noCurrency'>;
 }
 
 /**

@@ -45,6 +45,7 @@ export function answer(result: EventResult): WebhookResponse {
     case 'delivered':
     case 'late':
     case 'foreign':
+    case 'foreignDisputed':
     case 'parked':
     case 'unrouted':
       return { status: 200, headers: {}, body: { result } };

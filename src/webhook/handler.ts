@@ -12,7 +12,7 @@ import {
   route,
   type Routed,
 } from './route.js';
-import { passOnDispute } from './disputes.js';
+import { DisputeHeldBack, passOnDispute } from './disputes.js';
 import { readProven, type ProvenEvent } from './transaction-event.js';
 import { readRequest, type WebhookRequest } from './read-request.js';
 import { senderCheck } from '../security/senders.js';
@@ -152,7 +152,8 @@ export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
   return Object.assign(handle, { refusal });
 }
 
-type Taken = Omit<Routed, 'result'> & { result: EventResult };
+/** `dispute`: no flow is known to have made the payment that is disputed. */
+type Taken = Omit<Routed, 'result'> & { result: EventResult; dispute?: 'unknown' };
 
 async function deliver(
   deps: WebhookDeps,
@@ -166,12 +167,13 @@ async function deliver(
     const routed = async (): Promise<Taken> => {
       // First, since it may need no answer of the service: money must not wait for what is known of a dispute.
       const taken = await route(event, signed, { sink, findOwner, hints });
-      if (disputed === true) await passOnDispute(sink, findOwner, { event, signed });
-      return taken;
+      if (disputed !== true || (await passOnDispute(sink, findOwner, { event, signed })) !== 'unknown') return taken;
+      return { ...taken, dispute: 'unknown', result: taken.result === 'foreign' ? 'foreignDisputed' : taken.result };
     };
     return await within(deps.deliveryTimeoutMs ?? 5000, routed());
   } catch (err) {
-    deps.logger.warn({ err, eventHash: event.hash }, 'Temporal did not take an event');
+    const why = err instanceof DisputeHeldBack ? err.message : 'Temporal did not take an event';
+    deps.logger.warn({ err, eventHash: event.hash }, why);
     return { result: 'unavailable' };
   }
 }
@@ -190,6 +192,8 @@ function log(logger: WebhookLogger, proven: ProvenEvent, requestId: string | und
   const isPlain = ['delivered', 'late'].includes(result) || (result === 'unrouted' && event !== undefined);
   if (isPlain) logger.info(fields, 'Webhook event');
   else logger.warn(fields, 'Webhook event');
+  if (taken.dispute !== undefined)
+    logger.warn({ eventHash, businessUnit, paymentId }, 'A disputed payment that no flow is known to have made');
   if (unusable.length > 0) logger.warn({ eventHash, reference, paths: unusable }, 'Webhook event with unusable fields');
 }
 

@@ -5,10 +5,11 @@ import { type Rejection, REJECTION_STATUS } from './read-request.js';
 import type { UnusableField } from './transaction-event.js';
 
 /**
- * `late`: the flow had ended and agrees with the event. `foreign`: the payment was not created by Holdfast. `parked`:
- * kept until its flow is found. `unrouted`: the event is of no use to any flow. `unavailable`: the outcome is not known.
+ * `late`: the flow had ended and agrees with the event. `foreign`: the payment was not created by Holdfast, `foreignDisputed`:
+ * and is charged back. `parked`: kept until its flow is found. `unrouted`: the event is of no use to any flow. `unavailable`: the outcome is not known.
  */
-export type EventResult = 'delivered' | 'late' | 'foreign' | 'parked' | 'unrouted' | 'unavailable' | 'overloaded';
+export type EventResult =
+  'delivered' | 'late' | 'foreign' | 'foreignDisputed' | 'parked' | 'unrouted' | 'unavailable' | 'overloaded';
 
 export interface EventKind {
   eventType: string;

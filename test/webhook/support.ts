@@ -88,9 +88,9 @@ class FakeSink implements EventSink {
     return Promise.resolve(undefined);
   }
 
-  disputed(payment: DisputedPayment): Promise<void> {
+  disputed(payment: DisputedPayment): ReturnType<EventSink['disputed']> {
     this.disputes.push(payment);
-    return Promise.resolve();
+    return Promise.resolve('passedOn');
   }
 
   park(input: ParkedEventInput): Promise<'parked' | 'known'> {

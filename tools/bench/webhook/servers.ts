@@ -31,7 +31,7 @@ function makeHandler() {
         awaitEnd: () => Promise.resolve(undefined),
         endedFlow: () => Promise.resolve({}),
         park: () => Promise.resolve('parked'),
-        disputed: () => Promise.resolve(),
+        disputed: () => Promise.resolve('passedOn'),
       },
       paymentDetails: () => Promise.resolve({}),
       metrics,
