@@ -83,6 +83,30 @@ test.each([
   await expectOnLedger(time, charge, outcome);
 });
 
+test('what a person was asked until a read answers is over once one does, while the same key is sent again for hours', async () => {
+  const input = await time.input();
+  const down = { action: 'status', method: 'POST', path: '*/charges', status: 503 } as const;
+  for (const status of [503, 409]) await plant(time, input, { ...down, status, times: 1 });
+  const unsent = await plant(time, input, down);
+  const unread = await plant(time, input, { ...down, method: 'GET' });
+  const charge = await time.start(input);
+  await time.passUntil(charge.startedAt + HOUR);
+  const { operatorReason, ...status } = await charge.status();
+  expect(status).toMatchObject({ status: 'unknown', waitingFor: 'proof' });
+  expect(operatorReason).toContain('nothing is sent again before a read answers');
+  const posts = () => time.requests.chargePosts(input.reference);
+  expect(posts()).toHaveLength(2);
+  await time.sandbox.removeFault(unread.id);
+  await time.passUntil(charge.startedAt + 3 * HOUR);
+  expect(await charge.status()).toMatchObject({ status: 'unknown', waitingFor: 'provider', needsOperator: false });
+  expect(posts().length).toBeGreaterThan(10);
+  await time.sandbox.removeFault(unsent.id);
+  const outcome = await charge.outcome();
+  expect(outcome).toMatchObject({ status: 'succeeded' });
+  expect(new Set(posts().map(({ key }) => key))).toEqual(new Set([keyOf(input, 'createCharge')]));
+  await expectOnLedger(time, charge, outcome);
+});
+
 test('an answer that this worker has no key for is not taken for none: the flow waits for one that has it', async () => {
   const input = await time.input();
   await plant(time, input, { action: 'delay', method: 'POST', path: '*/charges', delay_ms: 1_500, times: 1 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomUUID } from 'node:crypto';
 import type { FaultInput } from '../../sandbox/control.js';
+import { CARDS } from '../support/charges.js';
 import { gaps } from '../support/request-log.js';
 import {
   HOUR,
@@ -127,6 +128,29 @@ describe('an operator is asked', () => {
     const { transactionId = '' } = await charge.status();
     await time.sandbox.complete(transactionId, { status: 'Succeed' });
     await expectOnLedger(time, charge, await charge.outcome());
+  });
+
+  test('once more of a transaction that an event had named, and that a read has shown since', async () => {
+    const input = await time.input({ card: CARDS.pendsThenSucceeds });
+    const lost = { action: 'drop_reply', method: 'POST', path: '*/charges', times: 1 } as const;
+    for (const fault of [lost, { ...CHARGES_DOWN, status: 400, times: 1 }]) await plant(time, input, fault);
+    const unread = await plant(time, input, { ...CHARGES_DOWN, method: 'GET', path: '*' });
+    await time.sandbox.settings({ pendingMs: 7 * 24 * HOUR });
+    const charge = await time.start(input);
+    await time.passUntil(charge.startedAt + 10 * MINUTE);
+    const [row] = await time.sandbox.ledger(input.reference);
+    const { payment_id: paymentId = '', transaction_id: transactionId } = row ?? {};
+    await signalEvent(time, charge, { paymentId, transactionId, eventType: 'payment.charge.create' });
+    await time.passUntil(charge.startedAt + HOUR);
+    expect((await charge.status()).operatorReason).toContain(`an event names transaction ${transactionId}`);
+    await time.sandbox.removeFault(unread.id);
+    await time.passUntil(charge.startedAt + 3 * HOUR);
+    expect(await charge.status()).toMatchObject({ status: 'pending', transactionId, needsOperator: false });
+    await time.passUntil(charge.startedAt + 26 * HOUR);
+    expect((await charge.status()).operatorReason).toContain('no final answer for 24 hours');
+    await time.sandbox.settings({ pendingMs: 10_000 });
+    await time.sandbox.complete(transactionId ?? '', { status: 'Succeed' });
+    expect(await charge.outcome()).toMatchObject({ status: 'succeeded', transactionId });
   });
 
   test.each(half([401, 403]))('as soon as a read of a pending charge is answered with %i', async (status) => {

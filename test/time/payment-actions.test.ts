@@ -39,6 +39,12 @@ async function sent(flow: VirtualFlow<unknown>, name: 'refund' | 'capture', requ
   return given;
 }
 
+/** As the engine shows it to whoever lists flows. */
+async function needsOperator({ workflowId }: VirtualFlow<unknown>): Promise<unknown> {
+  const { searchAttributes } = await time.client.workflow.getHandle(workflowId).describe();
+  return searchAttributes['NeedsOperator']?.[0] ?? false;
+}
+
 describe('the flow of what is done to a payment later', () => {
   test('closes after 30 days without work, opens again, and a repeated command moves nothing', async () => {
     const { paymentId, actions } = await charged(20_000);
@@ -91,6 +97,28 @@ describe('the flow of what is done to a payment later', () => {
     await expect(next.answer).rejects.toMatchObject({ cause: { type: 'InvalidInput' } });
     expect(await flow.status()).toMatchObject({ status: 'idle', needsOperator: false });
     expect(await ledgerRows(time, paymentId)).toEqual(['charge Succeed 8000 USD', 'refund Succeed 2500 USD']);
+  });
+
+  test('asks a person no more what a read has answered since: they are told what comes next', async () => {
+    const { paymentId, actions } = await charged(8_000);
+    await time.sandbox.settings({ pendingMs: 7 * DAY });
+    const path = `/payments/${paymentId}`;
+    const unread = await time.sandbox.addFault({ action: 'status', status: 503, method: 'GET', path });
+    const flow = await beginActions(time, actions);
+    const refund = await flow.command('refund', { commandId: 'late', amount: 2_500 });
+    await time.passUntil(flow.startedAt + 2 * HOUR);
+    expect((await flow.status()).operatorReason).toContain('nothing is sent before the payment can be read');
+    await time.sandbox.removeFault(unread.id);
+    await time.passUntil(flow.startedAt + 4 * HOUR);
+    expect(await flow.status()).toMatchObject({ status: 'pending', needsOperator: false });
+    expect(await needsOperator(flow)).toBe(false);
+    await time.passUntil(flow.startedAt + 29 * HOUR);
+    const { transactionId = '', operatorReason } = await flow.status();
+    expect(operatorReason).toContain('no final answer for 24 hours to the refund');
+    await time.sandbox.complete(transactionId, { status: 'Succeed' });
+    await time.sandbox.settings({ pendingMs: 10 * SECOND });
+    await time.holdfast.retryNow({ workflowId: flow.workflowId });
+    expect(await refund.answer).toMatchObject({ status: 'succeeded', amount: 2_500 });
   });
 
   test('calls a person when an event contradicts what a command was answered', async () => {

@@ -26,6 +26,12 @@ export function showLasting(flow: FlowState): void {
   publish(flow);
 }
 
+/** What a person was asked is over. What they must look at whatever the flow does next is asked again. */
+export function takeBackReason(flow: FlowState, changed: Omit<Change, 'needsOperator'> = {}): void {
+  enter(flow, { ...changed, needsOperator: flow.lasting ?? null });
+  publish(flow);
+}
+
 /** One or two sentences for a person: what, since when, what it waits for, until when, what is safe to do. */
 export function explain(flow: FlowState): string {
   const money = showMoney(flow.amount, flow.currency);

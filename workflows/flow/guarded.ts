@@ -5,6 +5,8 @@ import type { OpenApproval } from '../../src/contract/outgoing.js';
 
 /** What keeps a flow from sending money, and from waiting for a buyer for ever: plain data, carried from run to run. */
 export interface Guarded {
+  /** The reason for a person that a read takes back as soon as it answers. */
+  askedUntilRead?: string | undefined;
   /** Its business unit limits what it sends to cards. */
   limitsOutgoing?: true;
   /** A chargeback of the payment, by what first showed it. */

@@ -2,20 +2,20 @@ import { workflowInfo } from '@temporalio/workflow';
 import type { KeyedCall } from '../../src/contract/activity-calls.js';
 import { idempotencyKey } from '../../src/contract/idempotency.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
-import { parkedDelay, resendDelay } from '../../src/domain/schedules.js';
+import { resendDelay } from '../../src/domain/schedules.js';
 import { classifyEvent } from '../../src/domain/settling.js';
-import { nextMessage, refuseSettle } from '../flow/inbox.js';
+import { nextMessage } from '../flow/inbox.js';
 import { refuseWhileResuming } from '../flow/continue.js';
 import { originalRunId } from '../kit/start-guard.js';
 import type { FlowState } from '../flow/state.js';
-import { enter } from '../flow/explain.js';
+import { enter, takeBackReason } from '../flow/explain.js';
 import { noteWanted } from '../kit/outbox.js';
 import { publish } from '../kit/visibility.js';
 import { localTry } from '../policies.js';
-import { handleEvent } from './events.js';
-import { afterConflicts, type ClassifiedFailure, disbelieve } from './failures.js';
-import { whyRejected } from './operator.js';
-import { type Answered, look, replyOf, sendRegular, type Sent, type Step } from './send-regular.js';
+import { betweenSends } from './between-sends.js';
+import { afterConflicts, disbelieve } from './failures.js';
+import { noteAnswered } from './operator.js';
+import { replyOf, sendRegular, type Sent, type Step } from './send-regular.js';
 import { taskWasLostBefore } from '../flow/earlier-runs.js';
 
 export type { Found, Step } from './send-regular.js';
@@ -52,8 +52,7 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
     where = 'regular';
     const next = 'failure' in sent ? sent.failure.next : undefined;
     if (flow.waitingFor === 'credentials' && next !== 'credentials') {
-      enter(flow, { waitingFor: 'provider', needsOperator: null });
-      publish(flow);
+      takeBackReason(flow, { waitingFor: 'provider' });
     } else if (
       (flow.waitingFor === 'referenceBook' && next !== 'book') ||
       (flow.waitingFor === 'brake' && next !== 'braked')
@@ -87,7 +86,10 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
       continue;
     }
     const found = await betweenSends(flow, step, failure, round);
-    if (found !== undefined && found !== 'notOffered') return found;
+    if (found !== undefined && found !== 'notOffered') {
+      noteAnswered(flow);
+      return found;
+    }
     // If the service offers no such read, only the same key can resolve the outcome: keep sending it while the window
     // is open (money rule 6).
     if (found !== 'notOffered' && (failure.next === 'readOnly' || failure.next === 'refuse')) break;
@@ -158,141 +160,4 @@ function send<Answer>(
   }
   flow.inLocalTry = false;
   return sendRegular(flow, step, call, isFirst);
-}
-
-/**
- * Acts on a failure before the next send. Returns the answer if a read found it; `notOffered` if the service has no
- * such read.
- */
-async function betweenSends<Answer>(
-  flow: FlowState,
-  step: Step<Answer>,
-  failure: ClassifiedFailure,
-  round: number,
-): Promise<Answered<Answer> | 'notOffered' | undefined> {
-  switch (failure.next) {
-    case 'credentials': {
-      enter(flow, {
-        waitingFor: 'credentials',
-        needsOperator: whyRejected(flow, failure),
-      });
-      publish(flow);
-      return await waitListening(flow, step, parkedDelay(round), 'Until the credentials work again');
-    }
-    case 'book': {
-      enter(flow, { waitingFor: 'referenceBook' });
-      publish(flow);
-      const waitMs = resendDelay(Math.min(round, LONGEST_DELAY));
-      return await waitListening(flow, step, waitMs, 'Until the reference book can be reached');
-    }
-    case 'braked': {
-      flow.brakedBy = failure.message;
-      enter(flow, { status: 'unknown', waitingFor: 'brake' });
-      publish(flow);
-      const seen = await look(step, 'poll');
-      const waitMs = resendDelay(Math.min(round, LONGEST_DELAY));
-      return seen ?? (await waitListening(flow, step, waitMs, 'Until the business unit is released'));
-    }
-    case 'readFirst':
-      return await readBeforeSending(flow, step, round);
-    case 'readOnly':
-    case 'refuse': {
-      const result = await step.find?.();
-      if (result === undefined) return undefined;
-      if ('found' in result) return result.found === undefined ? undefined : { answer: result.found, knownBy: 'poll' };
-      return result.refusal === undefined ? undefined : await readBeforeSending(flow, step, round);
-    }
-    default:
-      return await waitAsAsked(flow, step, Math.min(Date.now() + failure.waitMs, step.postUntil));
-  }
-}
-
-/** Rounds of `resendDelay`: about 4 minutes. Each round adds a dozen events, and the window has 20 hours. */
-const LONGEST_DELAY = 8;
-
-/** About 15 minutes of reads. */
-const ASK_OPERATOR_AFTER_READS = 10;
-
-/** Sends nothing again before a read answers, however long that takes, unless the service doesn't offer the read. */
-async function readBeforeSending<Answer>(
-  flow: FlowState,
-  step: Step<Answer>,
-  round: number,
-): Promise<Answered<Answer> | 'notOffered' | undefined> {
-  const { find } = step;
-  let offered = true;
-  for (let reads = 0; find !== undefined && Date.now() < step.postUntil; reads += 1) {
-    const result = await find();
-    if ('found' in result) {
-      if (result.found === undefined || step.mayBeOfOthers?.(result.found) === true) break;
-      return { answer: result.found, knownBy: 'poll' };
-    }
-    // Beside those of others the answer to the same key alone tells which one is ours.
-    if (result.ambiguous === true && step.mayBeOfOthers !== undefined) break;
-    offered = result.refusal?.notOffered !== true;
-    if (!offered) break;
-    if (reads === ASK_OPERATOR_AFTER_READS) {
-      const why = `nothing is sent again before a read answers, and none does: ${result.unreadable}`;
-      enter(flow, { status: 'unknown', waitingFor: 'proof', needsOperator: why });
-      publish(flow);
-    }
-    const found = await waitListening(flow, step, resendDelay(reads), 'Until a read answers');
-    if (found !== undefined) return found;
-  }
-  const next = await waitListening(flow, step, resendDelay(round), 'Before the same request is sent again');
-  return next ?? (offered ? undefined : 'notOffered');
-}
-
-/** ms. An earlier attempt may have moved money, and its event may be lost. */
-const LOOK_EVERY = 300_000;
-
-/** Waits until then, as the service has asked, and reads meanwhile. */
-async function waitAsAsked<Answer>(
-  flow: FlowState,
-  step: Step<Answer>,
-  until: number,
-): Promise<Answered<Answer> | undefined> {
-  while (Date.now() < until) {
-    const nextLook = Math.min(Date.now() + LOOK_EVERY, until);
-    const found = await listen(flow, step, nextLook - Date.now(), 'Retry-After of the payment service');
-    if (found === 'woken') return undefined;
-    if (found !== undefined) return found;
-    // A worker may have been away until now.
-    if (Date.now() >= until || step.unwanted?.() === true) return undefined;
-    const seen = await look(step, 'poll');
-    if (seen !== undefined) return seen;
-  }
-  return undefined;
-}
-
-/** Waits `ms`. An event triggers a read; `retryNow` ends the wait. */
-async function waitListening<Answer>(
-  flow: FlowState,
-  step: Step<Answer>,
-  ms: number,
-  summary: string,
-): Promise<Answered<Answer> | undefined> {
-  const found = await listen(flow, step, ms, summary);
-  return found === 'woken' ? undefined : found;
-}
-
-async function listen<Answer>(
-  flow: FlowState,
-  step: Step<Answer>,
-  ms: number,
-  summary: string,
-): Promise<Answered<Answer> | 'woken' | undefined> {
-  const until = Date.now() + ms;
-  while (Date.now() < until) {
-    const message = await nextMessage(flow, until - Date.now(), summary);
-    if (message === undefined) return undefined;
-    if (message.kind === 'retryNow' && message.isOfDispute === true) await flow.lookBeside?.();
-    else if (message.kind === 'retryNow') return 'woken';
-    else if (message.kind === 'settle') refuseSettle(message.command);
-    else if (handleEvent(flow, message.event)) {
-      const found = await look(step, 'webhook');
-      if (found !== undefined) return found;
-    }
-  }
-  return undefined;
 }

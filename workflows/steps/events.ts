@@ -12,8 +12,7 @@ import { addLasting, addMoreLasting } from '../flow/new-state.js';
 import { isOfPayment, noteSeen, noteTold, sayTold, showUnlessAsked, showUnseen } from '../flow/told.js';
 import { type FlowState, type Unplaced } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
-import { enter, showLasting } from '../flow/explain.js';
-import { publish } from '../kit/visibility.js';
+import { showLasting, takeBackReason } from '../flow/explain.js';
 import { delivery } from '../policies.js';
 
 /**
@@ -153,8 +152,7 @@ export function lookAgain(flow: FlowState, { told = [] }: Creator, seen: string 
   flow.lasting = undefined;
   // A text names but so many.
   showUnseen(flow, told);
-  enter(flow, { needsOperator: flow.lasting ?? null });
-  publish(flow);
+  takeBackReason(flow);
 }
 
 /**

@@ -4,7 +4,7 @@ import { isNotOffered, noteRefusedRead } from '../../src/domain/absence.js';
 import { RELEASED_AFTER_END_MS } from '../../src/domain/hold.js';
 import { isUnknownWord, mayBeGone } from '../../src/domain/payment-words.js';
 import { earlierRuns } from '../../src/domain/sent-before.js';
-import { enter } from '../flow/explain.js';
+import { enter, takeBackReason } from '../flow/explain.js';
 import { addLasting } from '../flow/new-state.js';
 import { baseOfHold, evidence } from '../flow/outcomes.js';
 import { isToldSinceRead } from '../flow/told.js';
@@ -191,8 +191,7 @@ export function askOfUnknownWord(flow: FlowState, hold: Hold, word: string): voi
 export function noLongerAsked(flow: FlowState, hold: Hold): void {
   if (!isAsked(hold)) return;
   hold.unlistedCapture = false;
-  enter(flow, { needsOperator: flow.lasting ?? null });
-  publish(flow);
+  takeBackReason(flow);
 }
 
 /** Replaces any earlier reason: this is what the operator must answer now. */

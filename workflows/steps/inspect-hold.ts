@@ -5,12 +5,11 @@ import { isNotOffered, noteRefusedRead } from '../../src/domain/absence.js';
 import { isUnknownWord, mayBeGone } from '../../src/domain/payment-words.js';
 import { hasFailed } from '../../src/domain/settling.js';
 import { pollDelay } from '../../src/domain/schedules.js';
-import { enter } from '../flow/explain.js';
+import { takeBackReason } from '../flow/explain.js';
 import { baseOfHold, decidedOutcome, evidence } from '../flow/outcomes.js';
 import { nextMessage } from '../flow/inbox.js';
 import { contradicted, isToldSinceRead, noteShown } from '../flow/told.js';
 import { inResetRun } from '../kit/start-guard.js';
-import { publish } from '../kit/visibility.js';
 import type { FlowState, Hold, SettleCommand, VoidOf } from '../flow/state.js';
 import {
   askOfUnknownWord,
@@ -260,8 +259,7 @@ export async function decideHold(
     hold.unlistedCapture = false;
     // What could not be read now may be read by the next command.
     hold.seenAt = look === 'statusless' ? Date.now() : Date.now() - LOOK_AFTER_MS;
-    enter(flow, { needsOperator: flow.lasting ?? null });
-    publish(flow);
+    takeBackReason(flow);
     return undefined;
   }
   if (lapses && status === 'notExecuted')

@@ -232,6 +232,7 @@ async function findTransaction(
   if (perhaps.length === 0) return { found: undefined };
   const why = `${flow.kind}s on payment ${paymentId} that may or may not be ours: ${perhaps.join(', ')}`;
   if (flow.needsOperator !== why) {
+    flow.askedUntilRead = why;
     enter(flow, { needsOperator: why });
     publish(flow);
   }

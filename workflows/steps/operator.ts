@@ -4,7 +4,7 @@ import { isNotOffered } from '../../src/domain/absence.js';
 import { showMoney } from '../../src/domain/money.js';
 import { isFinal } from '../../src/domain/settling.js';
 import type { FlowState, SettleCommand } from '../flow/state.js';
-import { enter } from '../flow/explain.js';
+import { enter, takeBackReason } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
 import { type ClassifiedFailure, classifyFailure, readRefusal } from './failures.js';
 
@@ -98,6 +98,20 @@ export function askOperator(flow: FlowState, why: string): void {
  * pending operation is being voided it could mean either, and captured money would be recorded as reversed.
  * @param doubted the answer that `record` is of waits for a read that confirms it
  */
+/** As {@link askOperator}, about what is over as soon as a read answers. */
+export function askUntilRead(flow: FlowState, why: string): void {
+  if (flow.needsOperator === undefined) flow.askedUntilRead = why;
+  askOperator(flow, why);
+}
+
+/** A read has answered: what a person was asked until then would hide what they are asked next. */
+export function noteAnswered(flow: FlowState): void {
+  const { askedUntilRead: why, needsOperator } = flow;
+  if (why === undefined) return;
+  flow.askedUntilRead = undefined;
+  if (needsOperator === why) takeBackReason(flow);
+}
+
 export function refusalOf(
   { beingVoided, kind }: FlowState,
   { request }: SettleCommand,

@@ -20,7 +20,14 @@ import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
 import type { Found } from './attempt.js';
 import { handleEvent } from './events.js';
-import { askOperator, askOperatorAfterADay, credentialsWork, nextLookWhileRejected, refusalOf } from './operator.js';
+import {
+  askOperatorAfterADay,
+  askUntilRead,
+  credentialsWork,
+  nextLookWhileRejected,
+  noteAnswered,
+  refusalOf,
+} from './operator.js';
 import type { ReadRefusal } from './failures.js';
 
 /** ms for which an activity that has timed out may still have a call in flight. */
@@ -93,15 +100,18 @@ async function keepReading(
     }
     if (hintedTransactionId !== undefined) {
       // A signed event names a transaction that no read shows: that must not end as `notExecuted`.
-      askOperator(flow, named);
+      askUntilRead(flow, named);
       continue;
     }
     if ('refusal' in result && result.refusal.notOffered) {
       // By the unit's setting no read is made that could clear the credentials flag, which would hide this reason.
       credentialsWork(flow);
-      askOperator(flow, nothingTells(flow, result.refusal, reconciliationId));
+      askUntilRead(flow, nothingTells(flow, result.refusal, reconciliationId));
     }
-    if ('found' in result) reading.absence = noteEmptyRead(reading.absence, Date.now());
+    if ('found' in result) {
+      noteAnswered(flow);
+      reading.absence = noteEmptyRead(reading.absence, Date.now());
+    }
     // What has come meanwhile may name the transaction.
     if (!hasNews(flow) && isAbsenceProven(reading.absence)) {
       const times = reading.absence.emptyReads.map((at) => new Date(at).toISOString());

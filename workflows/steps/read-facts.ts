@@ -22,7 +22,7 @@ import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { actionsOf, type Creator, type ReadFacts } from './earlier-actions.js';
 import { noteDispute } from './follow-dispute.js';
 import { classifyFailure, noteListAnswer, noteListRefusal, type ReadRefusal, refusedAs } from './failures.js';
-import { handleFailedRead, credentialsWork, askOperator, pollWait } from './operator.js';
+import { askUntilRead, credentialsWork, handleFailedRead, noteAnswered, pollWait } from './operator.js';
 import { READS } from './read.js';
 
 export interface Unreadable {
@@ -203,13 +203,17 @@ export async function consistentFacts(flow: FlowState, creator: Creator): Promis
       const refusal = `currency: the payment is over ${facts.currency}, not ${flow.currency}; nothing was sent`;
       return { refusal, type: FAILURE_TYPES.invalidInput };
     }
-    if (!unreadable && !listsLag(facts, sumsOf(facts, actionsOf(flow, creator)))) return facts;
+    if (!unreadable && !listsLag(facts, sumsOf(facts, actionsOf(flow, creator)))) {
+      noteAnswered(flow);
+      return facts;
+    }
     const why = unreadable ? facts.unreadable : `its lists do not fit its status "${facts.status}"`;
     if (Date.now() >= flow.stepStartedAt + OPERATOR_AFTER_MS) {
       const refusal = `nothing was sent, since the payment could not be read for 24 hours: ${why}`;
       return { refusal, type: FAILURE_TYPES.providerUnavailable };
     }
-    if (reads === ASK_OPERATOR_AFTER_READS) askOperator(flow, `nothing is sent before the payment can be read: ${why}`);
+    if (reads === ASK_OPERATOR_AFTER_READS)
+      askUntilRead(flow, `nothing is sent before the payment can be read: ${why}`);
     if (flow.lookBeside !== undefined) await flow.lookBeside();
     const message = await nextMessage(flow, pollWait(flow, reads), 'Until the payment can be read');
     if (message?.kind === 'settle') message.command.answer = { refusal: 'nothing has been sent yet' };

@@ -25,7 +25,7 @@ import { type FlowState, type Message, noteRequestId, type PendingVoids, type Vo
 import { ignore } from '../kit/run.js';
 import { enter, showLasting } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
-import { askOperatorAfterADay, nextLookWhileRejected, refusalOf, refusalOfSum } from './operator.js';
+import { askOperatorAfterADay, nextLookWhileRejected, noteAnswered, refusalOf, refusalOfSum } from './operator.js';
 import { isOfPendingDeadline, noteVoidOfDeadline, untilPendingDeadline, voidAtDeadline } from './pending-deadline.js';
 import { readTransaction } from './read.js';
 
@@ -54,10 +54,13 @@ export async function settle(
   repost?: () => Promise<Known | undefined>,
   voids?: Voids,
 ): Promise<FinalStepOutcome> {
-  const begin = (): Settling => ({
-    known: sent,
-    progress: { polls: 0, reposts: 0, canRepost: repost !== undefined, readBack: false, unconfirmedForMs: 0 },
-  });
+  const begin = (): Settling => {
+    noteAnswered(flow);
+    return {
+      known: sent,
+      progress: { polls: 0, reposts: 0, canRepost: repost !== undefined, readBack: false, unconfirmedForMs: 0 },
+    };
+  };
   const ended = await resumable(flow, 'settle', begin, async (settling) => {
     // Finish a void first: while it is under way the flow's step fields describe the void, not the pending operation.
     if (voids !== undefined && settling.voiding !== undefined)
