@@ -14,8 +14,7 @@ import { runFlow } from './flow/open-flow.js';
 import { decidesAfterReset, inResetRun } from './kit/start-guard.js';
 import { kept, resumable } from './flow/continue.js';
 import type { FlowState } from './flow/state.js';
-import { enter } from './flow/explain.js';
-import { publish } from './kit/visibility.js';
+import { takeBackReason } from './flow/explain.js';
 import { authorizeStep, buyerTraits, chargeStep } from './steps/transaction-steps.js';
 import { beginStep, executeFirst } from './steps/money-step.js';
 import { isSame, lookForObstacle, type StoreResult, storeStep, unlessReportedStored } from './steps/store-step.js';
@@ -205,10 +204,8 @@ async function store(
     beginStep(flow, by);
     // Later events about the consent must not affect the store step.
     if (transactionId !== undefined) flow.otherTransactionIds = [transactionId];
-    if (flow.status !== 'started' || flow.needsOperator !== undefined) {
-      enter(flow, { status: 'started', waitingFor: 'provider', needsOperator: null, dueAt: null });
-      publish(flow);
-    }
+    if (flow.status !== 'started' || flow.needsOperator !== undefined)
+      takeBackReason(flow, { status: 'started', waitingFor: 'provider', dueAt: null });
     return {};
   };
   const result = await resumable(flow, 'store', begun, async (): Promise<StoreResult> => {

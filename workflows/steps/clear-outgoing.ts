@@ -6,7 +6,7 @@ import { showMoney } from '../../src/domain/money.js';
 import { dayOf } from '../../src/domain/outgoing.js';
 import { decisionOf, forgetDecision } from '../flow/approvals.js';
 import { resumable } from '../flow/continue.js';
-import { enter } from '../flow/explain.js';
+import { enter, takeBackReason } from '../flow/explain.js';
 import { type NextInput, nextCommandOrMessage } from '../flow/inbox.js';
 import { notExecuted } from '../flow/outcomes.js';
 import type { FlowState, Message, MoneyCommand, QueuedCommand } from '../flow/state.js';
@@ -78,8 +78,7 @@ export async function clearOutgoing(flow: FlowState, sent: Outgoing): Promise<Cl
       }
       const decided = await untilDecided(flow, sent, notes, notes.approval as OpenApproval);
       flow.approval = undefined;
-      enter(flow, { waitingFor: 'provider', needsOperator: null, dueAt: null });
-      publish(flow);
+      takeBackReason(flow, { waitingFor: 'provider', dueAt: null });
       notes.waited = true;
       if (decided === 'look') {
         // The limits may be others by now, or the day.
@@ -121,8 +120,7 @@ async function count(flow: FlowState, sent: Outgoing, notes: Clearing, approved 
   for (let tries = 0; ; tries += 1) {
     try {
       const answer = decodedOrRetry(await counting.countOutgoing({ ...asked, ...(approved && { approved }) }));
-      if (tries > 0) enter(flow, { needsOperator: null });
-      if (tries > 0) publish(flow);
+      if (tries > 0) takeBackReason(flow);
       return answer;
     } catch (error) {
       // The service rejects the read of the card, the worker has another unit, or the counter can't be reached.
@@ -169,9 +167,9 @@ async function executeMeanwhile(
   const { status, kind, stepAmount, stepStartedAt } = before;
   beginStep(flow, kind, stepAmount);
   flow.stepStartedAt = stepStartedAt;
-  enter(flow, { status, waitingFor: 'provider', needsOperator: null, dueAt: null });
-  if (flow.approval === undefined) publish(flow);
-  else showApproval(flow, sent, flow.approval);
+  if (flow.approval === undefined) return takeBackReason(flow, { status, waitingFor: 'provider', dueAt: null });
+  enter(flow, { status, needsOperator: null });
+  showApproval(flow, sent, flow.approval);
 }
 
 /** Nothing is under way that a message could be about. */

@@ -220,7 +220,7 @@ export async function consentIdAtLast(
 ): Promise<ConsentId> {
   if (early !== undefined || consent.evidence.knownBy === 'operator') return early;
   beginStep(flow, kind);
-  enter(flow, { status: 'unknown', waitingFor: 'provider', needsOperator: null });
+  enter(flow, { status: 'unknown', waitingFor: 'provider', needsOperator: flow.lasting ?? null });
   for (let polls = 0; Date.now() < flow.stepStartedAt + OPERATOR_AFTER_MS; polls += 1) {
     const id = await readConsentId(flow, kind, consent);
     if (id !== undefined || isNotOffered(flow.refusedGets[kind])) return id;

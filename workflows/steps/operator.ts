@@ -65,7 +65,7 @@ export function pollWait(flow: FlowState, polls: number): number {
 /** A read was answered: removes the flag set by {@link handleFailedRead}. */
 export function credentialsWork(flow: FlowState): void {
   if (!isRejected(flow)) return;
-  enter(flow, { needsOperator: null });
+  enter(flow, { needsOperator: flow.lasting ?? null });
   publish(flow, { dueAt: flow.stepStartedAt + OPERATOR_AFTER_MS });
 }
 
@@ -92,12 +92,6 @@ export function askOperator(flow: FlowState, why: string): void {
   publish(flow);
 }
 
-/**
- * Why an operator's decision is refused, given what a read has just shown. A final answer of the service wins, a
- * transaction that exists can't be `notExecuted`, and a decision about one transaction decides no other: while a
- * pending operation is being voided it could mean either, and captured money would be recorded as reversed.
- * @param doubted the answer that `record` is of waits for a read that confirms it
- */
 /** As {@link askOperator}, about what is over as soon as a read answers. */
 export function askUntilRead(flow: FlowState, why: string): void {
   if (flow.needsOperator === undefined) flow.askedUntilRead = why;
@@ -112,6 +106,12 @@ export function noteAnswered(flow: FlowState): void {
   if (needsOperator === why) takeBackReason(flow);
 }
 
+/**
+ * Why an operator's decision is refused, given what a read has just shown. A final answer of the service wins, a
+ * transaction that exists can't be `notExecuted`, and a decision about one transaction decides no other: while a
+ * pending operation is being voided it could mean either, and captured money would be recorded as reversed.
+ * @param doubted the answer that `record` is of waits for a read that confirms it
+ */
 export function refusalOf(
   { beingVoided, kind }: FlowState,
   { request }: SettleCommand,

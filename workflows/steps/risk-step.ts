@@ -14,8 +14,7 @@ import { base, evidence } from '../flow/outcomes.js';
 import { kept, resumable } from '../flow/continue.js';
 import { decidesAfterReset } from '../kit/start-guard.js';
 import { type FlowState, noteRequestId, noteRestore } from '../flow/state.js';
-import { enter } from '../flow/explain.js';
-import { publish } from '../kit/visibility.js';
+import { takeBackReason } from '../flow/explain.js';
 import { read } from '../policies.js';
 import { attempt, type Attempted, type Found, type Step } from './attempt.js';
 import { beginStep, resolveUnknown, type MoneyStep } from './money-step.js';
@@ -134,8 +133,7 @@ async function decide(
     if (command.name !== 'decideReview') flow.queue.push(command);
     else command.answer = { refusal: `the review has ended: ${verdict.decision}, decided by ${verdict.decidedBy}` };
   }
-  enter(flow, { status: 'started', waitingFor: 'provider', needsOperator: null, dueAt: null });
-  publish(flow);
+  takeBackReason(flow, { status: 'started', waitingFor: 'provider', dueAt: null });
   return verdict;
 }
 

@@ -9,8 +9,7 @@ import { noteAction } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
 import type { FlowState, Message, PendingVoids, VoidOf } from '../flow/state.js';
 import { toldAgainst } from '../flow/told.js';
-import { enter } from '../flow/explain.js';
-import { publish } from '../kit/visibility.js';
+import { takeBackReason } from '../flow/explain.js';
 import { read } from '../policies.js';
 import { beginStep, moneyStep, tryExecute } from './money-step.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
@@ -114,13 +113,11 @@ async function voidOnCommand(
     putAside(flow);
     beginStep(flow, 'void', plan.amount);
     count.sequence += 1;
-    enter(flow, { status: 'voiding', waitingFor: 'provider', needsOperator: null, dueAt: null });
-    publish(flow);
+    takeBackReason(flow, { status: 'voiding', waitingFor: 'provider', dueAt: null });
   }
   const { kept, made, plan = counted(flow, count, count.sequence) } = notes;
   const ended = made === undefined ? await sendVoid(flow, plan) : await settle(flow, { record: made, knownBy: 'poll' });
   restore(flow, kept);
-  publish(flow);
   if ('refused' in ended) {
     const { message, type } = ended.refused;
     command.answer = { refusal: message, type: type as FailureType };
@@ -286,7 +283,7 @@ function restore(flow: FlowState, kept: Kept): void {
   flow.beingVoided = undefined;
   returnFromAside(flow);
   flow.requestIds.splice(0, flow.requestIds.length, ...requestIds);
-  enter(flow, { status, waitingFor });
+  takeBackReason(flow, { status, waitingFor });
 }
 
 /** Why a `void` is refused now by a flow that accepts it only while its one operation is pending. */

@@ -65,6 +65,24 @@ test('a person who is needed again within half an hour is needed for the same, a
 });
 
 test('that another person has to approve a refund is told with its amount, and what is asked of none under way without', async () => {
+test('money shown twice while keys are rejected is told once they work again', async () => {
+  await time.sandbox.addFault({ action: 'result', status: 'Pending', method: 'POST', path: '*/charges' });
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  await pass(MINUTE);
+  const rejected = await time.sandbox.addFault(answers(401, 'GET', '*/charges/*'));
+  await pass(HOUR);
+  await flow.event({ eventType: 'payment.charge.update', transactionId: 'second', status: 'Succeed', amount: 6_000 });
+  expect(needs()).toHaveLength(1);
+  await time.sandbox.removeFault(rejected.id);
+  await pass(HOUR);
+  expect(await flow.status()).toMatchObject({ status: 'pending', needsOperator: true });
+  await pass(DAY);
+  expect(needs().map(({ data }) => data['why'])).toEqual([
+    expect.stringContaining('rejects the credentials'),
+    expect.stringContaining('charge second Succeed'),
+  ]);
+});
+
   const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { amount: 12_000 }));
   const { paymentId = '' } = await flow.outcome();
   const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: flow.reference });

@@ -5,8 +5,10 @@ import { beginHold } from '../../support/virtual-flows.js';
 import { plant, signalEvent } from '../../time/checks.js';
 import { calm, type NetworkStrategy } from '../world/strategies.js';
 import {
+  answers,
   beginFlow,
   DAY,
+  declined,
   HOUR,
   inputOf,
   MINUTE,
@@ -44,6 +46,32 @@ describe('a signed event of a second charge on the payment', () => {
     expect(await charge.outcome()).toMatchObject({ status: 'succeeded', transactionId });
     expect(await charge.status()).toMatchObject({ status: 'succeeded', needsOperator: true });
     expect(await explained()).toContain(`charge second Succeed, beside ${transactionId}`);
+  });
+
+  test('that comes while keys are rejected calls a person once they work again, and a void of what pends changes nothing', async () => {
+    await provideVoidsOfPending(time, 'allowed');
+    const { charge, transactionId, tell, explained } = await pendingCharge();
+    const { reference } = charge.input;
+    const rejected = await time.sandbox.addFault(answers(401, 'GET', `*/charges/${transactionId}`));
+    const lookAgain = async () => {
+      await time.holdfast.retryNow(reference);
+      await time.passUntil((await time.now()) + SECOND);
+    };
+    await lookAgain();
+    await tell({ transactionId: 'second' });
+    expect(await explained()).toContain('rejects the credentials');
+    await time.sandbox.removeFault(rejected.id);
+    await lookAgain();
+    expect(await charge.status()).toMatchObject({ status: 'pending', needsOperator: true });
+    expect(await explained()).toContain(`charge second Succeed, beside ${transactionId}`);
+    await time.sandbox.addFault({ ...declined('*/voids'), reconciliation_id: reference, times: 1 });
+    const voided = await time.holdfast.void(reference, { commandId: 'off' });
+    expect(voided).toMatchObject({ status: 'declined' });
+    expect(await charge.status()).toMatchObject({ status: 'pending', needsOperator: true });
+    expect(await explained()).toContain(`charge second Succeed, beside ${transactionId}`);
+    await time.sandbox.complete(transactionId, { status: 'Succeed' });
+    await charge.outcome();
+    await provideVoidsOfPending(time, 'refused');
   });
 
   test.each<[string, Partial<TransactionEvent>]>([
