@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../sandbox/control.js';
 import { movements } from '../support/payments.js';
+import { until } from '../support/until.js';
 import { beginHold } from '../support/virtual-flows.js';
 import { HOUR, MINUTE, startVirtualTime, type VirtualTime } from '../support/virtual-time.js';
 
@@ -80,6 +81,31 @@ describe('the deadline of a hold', () => {
       'void Succeed 6000 USD',
     ]);
     expect(await hold.status()).toMatchObject({ needsOperator: false });
+  });
+
+  test('is shown as before once keys that were rejected while the money is held work again', async () => {
+    const hold = await beginHold(time, { captureDeadline: '3 days' });
+    await time.passUntil(hold.startedAt + HOUR);
+    const { workflowId } = hold;
+    const dueAt = async () => {
+      const { searchAttributes } = await time.client.workflow.getHandle(workflowId).describe();
+      return searchAttributes['DueAt'];
+    };
+    const before = await dueAt();
+    const { paymentId } = await hold.status();
+    const rejected = await time.sandbox.addFault({ action: 'status', status: 401, path: `/payments/${paymentId}` });
+    const lookAgain = async (needsOperator: boolean) => {
+      await time.holdfast.retryNow({ workflowId });
+      await until(
+        () => hold.status(),
+        (status) => status.needsOperator === needsOperator,
+      );
+    };
+    await lookAgain(true);
+    await time.sandbox.removeFault(rejected.id);
+    await lookAgain(false);
+    expect(await dueAt()).toEqual(before);
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'deadline' });
   });
 
   test('whose void pends for a day is waited for, and no second one is sent', async () => {

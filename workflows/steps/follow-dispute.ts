@@ -12,7 +12,7 @@ import { ignore } from '../kit/run.js';
 import { poll, telling } from '../policies.js';
 import type { Creator } from './earlier-actions.js';
 import { classifyFailure } from './failures.js';
-import { handleFailedRead } from './operator.js';
+import { credentialsWork, handleFailedRead } from './operator.js';
 
 /** A read that does not show what an event says may lag behind it for so long. */
 const LAGS_FOR_MS = HOUR_MS;
@@ -120,6 +120,7 @@ async function readPayment(flow: FlowState): Promise<PaymentRecord | undefined> 
     const payment = decodedOrRetry(await poll.getPayment({ businessUnit, madeUnder, paymentId }));
     noteWanted(flow, payment);
     flow.madeBy ??= payment.holdfastWorkflowId;
+    credentialsWork(flow);
     return payment;
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;

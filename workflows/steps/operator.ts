@@ -66,7 +66,13 @@ export function pollWait(flow: FlowState, polls: number): number {
 export function credentialsWork(flow: FlowState): void {
   if (!isRejected(flow)) return;
   enter(flow, { needsOperator: flow.lasting ?? null });
-  publish(flow, { dueAt: flow.stepStartedAt + OPERATOR_AFTER_MS });
+  publish(flow, dueOf(flow));
+}
+
+/** Nothing of a hold is late before its deadline, and nothing at all of a flow that waits for commands. */
+function dueOf({ status, hold, stepStartedAt }: FlowState): { dueAt?: number } {
+  if (status === 'idle') return {};
+  return { dueAt: status === 'authorized' && hold ? hold.terms.captureBy : stepStartedAt + OPERATOR_AFTER_MS };
 }
 
 function isRejected(flow: FlowState): boolean {

@@ -31,6 +31,20 @@ test('a chargeback that could not be looked into for a day is told all the same'
   expect(await time.holdfast.status(flowOf(actions.workflowId))).toMatchObject({ disputed: { knownBy: 'event' } });
 });
 
+test('keys that were rejected as a chargeback was looked into, and work again, call for nobody any more', async () => {
+  const { paymentId, actions } = await charged();
+  const rejected = await time.sandbox.addFault(answers(401, 'GET', `/payments/${paymentId}`));
+  await tellOfDispute(time.client, inputOf(paymentId), 'statement');
+  await pass(MINUTE);
+  expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: true });
+  await time.sandbox.removeFault(rejected.id);
+  await pass(2 * HOUR);
+  expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: false });
+  const { searchAttributes } = await time.client.workflow.getHandle(actions.workflowId).describe();
+  expect(searchAttributes).toMatchObject({ NeedsOperator: [false] });
+  expect(searchAttributes).not.toHaveProperty('DueAt');
+});
+
 test('a refund that has waited for approval is not sent once a dispute was seen, whatever reads show', async () => {
   await newDay();
   for (const seenBy of ['statement', 'event'] as const) {
