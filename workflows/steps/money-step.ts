@@ -259,6 +259,7 @@ export function beginStep(flow: FlowState, kind: StepKind, amount: number = flow
   flow.redirectUrl = undefined;
   flow.redirectUntil = undefined;
   flow.attempts = 0;
+  delete flow.brakedBy;
   flow.requestIds.length = 0;
   flow.settleable = false;
   flow.settlesAmount = false;

@@ -3,7 +3,7 @@ import { storedInSkippedTime } from '../../support/cards.js';
 import { movements } from '../../support/payments.js';
 import { beginHeld } from '../../support/virtual-flows.js';
 import { beginOwing, BRAKED, braking } from './braking.js';
-import { beginFlow, DAY, failsWith, HOUR, inputOf, sharedTime } from './context.js';
+import { answers, beginFlow, DAY, failsWith, HOUR, inputOf, SECOND, sharedTime } from './context.js';
 
 const time = sharedTime({ billing: true });
 const { brake, release } = braking(time);
@@ -130,4 +130,29 @@ test('a refund that a flow owes of itself is not given up because its unit is br
   expect(await flow.outcome()).toMatchObject({ status: 'consentedNotStored', money: { status: 'refunded' } });
   await canStore();
   expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD', 'refund Succeed 6000 USD']);
+});
+
+test('a refund of which nothing was sent is not called lost because a brake had stopped the charge before', async () => {
+  const refused = await time.sandbox.addFault(answers(400, 'POST', '*/payment-methods/*'));
+  const unavailable = { ...answers(503, 'POST', '*/charges'), times: 1_000 };
+  const input = await inputOf(time, 'storeCard', { onNotStored: 'undo' });
+  const flow = await beginFlow(time, 'storeCard', input, [unavailable]);
+  await time.passUntil(flow.startedAt + SECOND);
+  await brake();
+  await time.passUntil(flow.startedAt + HOUR);
+  expect(await time.holdfast.explain(flow.reference)).toContain('the answer to the charge was lost');
+  for (const { id } of await time.sandbox.faults()) if (id !== refused.id) await time.sandbox.removeFault(id);
+  const storing = time.hold('storePaymentMethod');
+  await release();
+  await storing.reached;
+  await brake({ refunds: true });
+  storing.release();
+  await time.passUntil(flow.startedAt + DAY);
+  expect(await flow.status()).toMatchObject({ waitingFor: 'brake', operation: 'refund' });
+  const explained = await time.holdfast.explain(flow.reference);
+  expect(explained).toContain('nothing of it was sent: its business unit is braked');
+  expect(explained).not.toContain('was lost');
+  await release();
+  expect(await flow.outcome()).toMatchObject({ money: { status: 'refunded' } });
+  await time.sandbox.removeFault(refused.id);
 });
