@@ -15,7 +15,7 @@ import { enter } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
 import { engineLookup, read } from '../policies.js';
 import { attempt, type Attempted } from './attempt.js';
-import { classifyFailure } from './failures.js';
+import { classifyFailure, refusedAs } from './failures.js';
 import { askOperator } from './operator.js';
 import { STRAGGLER_MS } from './prove.js';
 
@@ -59,13 +59,13 @@ export async function storeStep(flow: FlowState, customer: CustomerIds, token: s
         const stored = await tryToStore(flow, customer, token, notes);
         if ('card' in stored) return stored;
         // Whoever has put it on file since, the money of the consent is on its way back.
-        if (stored.givenBack === true) return refusedAs(stored.lastFailure, false);
+        if (stored.givenBack === true) return notStored(stored.lastFailure, false);
         const late = Date.now() >= flow.startedAt + STORE_WITHIN_MS;
         const { cards, obstacle } = await lookForObstacle(flow, customer.customerId, token);
         const listed = cards?.find((one) => isSame(one.token, token));
         // Whoever stored it, the consent of a card on file is not reversed.
         if (listed !== undefined) return { card: listed };
-        const refused = obstacle ?? refusedAs(stored.lastFailure, late);
+        const refused = obstacle ?? notStored(stored.lastFailure, late);
         if (cards !== undefined) return refused;
         notes.refused = refused;
       }
@@ -82,7 +82,7 @@ interface StoreNotes {
   refused?: Obstacle;
 }
 
-function refusedAs(lastFailure: string, late: boolean): Obstacle {
+function notStored(lastFailure: string, late: boolean): Obstacle {
   return late
     ? { code: 'tokenExpired', reason: `it could not be stored before the token expires: ${lastFailure}` }
     : { code: 'refused', reason: lastFailure };
@@ -275,9 +275,9 @@ async function readOr<Answer extends object>(
   try {
     answer = await reading;
   } catch (error) {
-    const { error: cause } = classifyFailure(error);
-    if (cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound && saysSo(cause))
-      return 'notFound';
+    // Whoever has access to Temporal can fail an activity.
+    const refused = refusedAs(error, FAILURE_TYPES.notFound);
+    if (refused !== undefined && saysSo(refused)) return 'notFound';
     ignore(flow, 'readFailed');
     return undefined;
   }

@@ -1,5 +1,5 @@
 import { Client } from '@temporalio/client';
-import type { Payload } from '@temporalio/common';
+import { ApplicationFailure, type Payload } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import { createEnginePort } from '../../../src/client/engine-port.js';
 import { BRAKE_UPDATE, BRAKES_MEMO, BRAKES_WORKFLOW, RELEASE_UPDATE } from '../../../src/contract/brakes.js';
@@ -198,4 +198,21 @@ test('a worker that refuses what comes in clear lets nobody approve, brake or re
   await time.holdfast.approve(flowOf(actions.workflowId), { ...GRACE, commandId: 'r' });
   await pass(MINUTE);
   expect(await moved()).toHaveLength(2);
+});
+
+test.each([
+  ['in clear', stranger, 'stored'],
+  ['by a worker', () => time.client, 'notExecuted'],
+])('that a token is not there is believed as a worker says it: %s', async (_how, who, status) => {
+  const reading = time.hold('getToken');
+  const flow = await beginFlow(time, 'storeCard', await inputOf(time, 'storeCard'));
+  await reading.reached;
+  const { workflowId } = flow;
+  const { raw } = await time.client.workflow.getHandle(workflowId).describe();
+  const { activityId } = (raw.pendingActivities ?? []).find((one) => one.activityType?.name === 'getToken') ?? {};
+  const details = [{ moreInfo: 'token: not found', mayHaveLeft: true, httpStatus: 404 }];
+  const failure = ApplicationFailure.create({ type: 'NotFound', message: 'not found', nonRetryable: true, details });
+  await who().activity.fail({ workflowId, activityId: activityId ?? '' }, failure);
+  reading.release();
+  expect(await flow.outcome()).toMatchObject({ status });
 });
