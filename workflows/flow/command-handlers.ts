@@ -142,7 +142,7 @@ export function operationOf({ kind, stepStartedAt }: FlowState): string {
   return `${kind} of ${stepStartedAt}`;
 }
 
-function isOfAnother(flow: FlowState, { decides }: Command): boolean {
+export function isOfAnother(flow: FlowState, { decides }: Command): boolean {
   return decides !== undefined && decides !== operationOf(flow);
 }
 

@@ -4,6 +4,7 @@ import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import { isNotOffered } from '../../src/domain/absence.js';
 import { classifyEvent, saysEnd } from '../../src/domain/settling.js';
 import { allAreIn } from './arrivals.js';
+import { isOfAnother } from './command-handlers.js';
 import { continueAsNew, isTooLong, noteLength } from './continue.js';
 import { addLasting, addMoreLasting } from './new-state.js';
 import {
@@ -186,6 +187,17 @@ export function putIn(flow: FlowState, message: Message): void {
 
 /** No real payment has events of more transactions than this between two commands. */
 const MOST_UNPLACED = 50;
+
+/**
+ * Refuses a word of a person that was said of another operation: of two that came together the first may have ended what both are about,
+ * and the money of the next one may have moved.
+ */
+export function refusesWordOfAnother(flow: FlowState, command: SettleCommand): boolean {
+  const isOther = isOfAnother(flow, command);
+  if (isOther)
+    command.answer = { refusal: 'it was said of another operation of this flow than the one that waits now' };
+  return isOther;
+}
 
 /**
  * A signed event replaces an unsigned one, never the reverse, whatever they say: an unsigned one may be dropped and

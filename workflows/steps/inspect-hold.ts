@@ -7,7 +7,7 @@ import { hasFailed } from '../../src/domain/settling.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { takeBackReason } from '../flow/explain.js';
 import { baseOfHold, decidedOutcome, evidence } from '../flow/outcomes.js';
-import { nextMessage } from '../flow/inbox.js';
+import { nextMessage, refusesWordOfAnother } from '../flow/inbox.js';
 import { contradicted, isToldSinceRead, noteShown } from '../flow/told.js';
 import { inResetRun } from '../kit/start-guard.js';
 import type { FlowState, Hold, SettleCommand, VoidOf } from '../flow/state.js';
@@ -222,6 +222,7 @@ export async function decideHold(
   command: SettleCommand,
 ): Promise<HoldOutcome | undefined> {
   const refuse = (refusal: string): undefined => void (command.answer = { refusal });
+  if (refusesWordOfAnother(flow, command)) return undefined;
   if (!isAsked(hold)) return refuse('the money is held and nothing is unknown: use capture or void');
   const look = await lookAtHold(flow, hold);
   if (typeof look !== 'string') {

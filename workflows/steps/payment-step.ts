@@ -7,7 +7,7 @@ import { type BuyerInput, type PaymentInput, usesStoredCard } from '../../src/co
 import type { PaymentRecord } from '../../src/contract/records.js';
 import { showMoney } from '../../src/domain/money.js';
 import { postUntil } from '../../src/domain/schedules.js';
-import { nextMessageEver } from '../flow/inbox.js';
+import { nextMessageEver, refusesWordOfAnother } from '../flow/inbox.js';
 import { decidedOutcome, notExecuted } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
 import { addBesidePayment } from '../flow/told.js';
@@ -211,6 +211,7 @@ async function untilOperator(flow: FlowState, why: string, notes: CreatingNotes)
     if (flow.paymentId === undefined && flow.revealed !== undefined) return readOnlyPayment(flow, flow.revealed);
     const message = await nextMessageEver(flow);
     if (message.kind === 'settle') {
+      if (refusesWordOfAnother(flow, message.command)) continue;
       if (message.command.request.status !== 'succeeded' || MOVES_AT_ONCE.includes(flow.kind))
         return { ended: decidedOutcome(flow, message.command) };
       message.command.answer = {

@@ -3,7 +3,7 @@ import type { ActionRecord } from '../../src/contract/payment-actions.js';
 import type { TransactionRecord } from '../../src/contract/records.js';
 import { postUntil } from '../../src/domain/schedules.js';
 import { resumable } from '../flow/continue.js';
-import { nextMessageEver, nextMessageOrRun } from '../flow/inbox.js';
+import { nextMessageEver, nextMessageOrRun, refusesWordOfAnother } from '../flow/inbox.js';
 import { type FlowState, type MoneyCommand, type SettleCommand } from '../flow/state.js';
 import { toldAgainst } from '../flow/told.js';
 import { ignore } from '../kit/run.js';
@@ -123,7 +123,7 @@ async function untilOperatorTells(flow: FlowState, perhaps: readonly Transaction
         : await nextMessageOrRun(flow, Math.max(1, disputeSeen.nextAt - Date.now()), 'Until the dispute is read again');
     if (message === undefined) continue;
     if (message.kind === 'event') ignore(flow, 'onlyAnOperatorCanTell');
-    if (message.kind !== 'settle') continue;
+    if (message.kind !== 'settle' || refusesWordOfAnother(flow, message.command)) continue;
     const { status, transactionId = perhaps.length === 1 ? perhaps[0]?.transactionId : undefined } =
       message.command.request;
     if (status !== 'succeeded') return { decision: message.command };

@@ -12,7 +12,7 @@ import {
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { showMoney } from '../../src/domain/money.js';
 import { classifyEvent } from '../../src/domain/settling.js';
-import { hasNews, nextMessageOrRun, waitOn } from '../flow/inbox.js';
+import { hasNews, nextMessageOrRun, refusesWordOfAnother, waitOn } from '../flow/inbox.js';
 import { decidedOutcome, MADE_FOR, notExecuted } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
 import type { FlowState, StepKind } from '../flow/state.js';
@@ -70,7 +70,9 @@ async function keepReading(
     if (flow.lookBeside !== undefined) await flow.lookBeside();
     const waitMs = nextReadDelay(reading.absence, reading.reads, Date.now());
     const message = await nextMessageOrRun(flow, nextLookWhileRejected(flow, waitMs), 'Until the next read');
-    const isNoNews = message?.kind === 'event' && !handleEvent(flow, message.event);
+    const isNoNews =
+      (message?.kind === 'event' && !handleEvent(flow, message.event)) ||
+      (message?.kind === 'settle' && refusesWordOfAnother(flow, message.command));
     if (isNoNews || (message?.kind === 'retryNow' && message.isOfDispute === true)) {
       waitOn(flow);
       continue;

@@ -1,7 +1,7 @@
 import type { Captured, HoldOutcome, Released, Voided } from '../../src/contract/authorize.js';
 import type { FinalStepOutcome, Succeeded, VoidOfPending } from '../../src/contract/outcome.js';
 import type { PaymentRecord } from '../../src/contract/records.js';
-import { nextMessageOrRun } from '../flow/inbox.js';
+import { nextMessageOrRun, refusesWordOfAnother } from '../flow/inbox.js';
 import { baseOfHold, decidedOutcome } from '../flow/outcomes.js';
 import { kept, resumable } from '../flow/continue.js';
 import { type FlowState, type Hold, type SettleCommand } from '../flow/state.js';
@@ -126,7 +126,7 @@ async function lookWhetherItStands(
     }
     const message = await nextMessageOrRun(flow, pollWait(flow, looking.reads), 'Until the capture is shown to stand');
     if (message?.kind === 'event') ignore(flow, 'onlyMakesItLook');
-    if (message?.kind === 'settle') {
+    if (message?.kind === 'settle' && !refusesWordOfAnother(flow, message.command)) {
       // What a person has seen may be old by now, and what the service shows wins.
       const now = message.command.request.status === 'notExecuted' ? await readPayment(flow) : undefined;
       if (now !== undefined && STANDS.includes(now.status)) {

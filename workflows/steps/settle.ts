@@ -17,7 +17,7 @@ import {
   saysEnd,
   tellsOfPayment,
 } from '../../src/domain/settling.js';
-import { hasNews, nextMessageOrRun, noteSecond, waitingVoid, waitOn } from '../flow/inbox.js';
+import { hasNews, nextMessageOrRun, noteSecond, refusesWordOfAnother, waitingVoid, waitOn } from '../flow/inbox.js';
 import { showMoney } from '../../src/domain/money.js';
 import { decidedOutcome, settledOutcome } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
@@ -182,6 +182,10 @@ async function handle(
   message: Message | undefined,
 ): Promise<Known | { ended: FinalStepOutcome }> {
   const { known, progress } = settling;
+  if (message?.kind === 'settle' && refusesWordOfAnother(flow, message.command)) {
+    waitOn(flow);
+    return known;
+  }
   if (message?.kind === 'event') {
     const verdict = classifyEvent(message.event, flow);
     if (verdict.verdict === 'ignore' && !tellsOfPayment(message.event, flow)) {

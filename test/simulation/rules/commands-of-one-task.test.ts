@@ -4,10 +4,21 @@ import { movements } from '../../support/payments.js';
 import { storedInSkippedTime } from '../../support/cards.js';
 import { CARDS } from '../../support/charges.js';
 import { beginHeld, type VirtualFlow } from '../../support/virtual-flows.js';
-import { beginFlow, DAY, declined, HOUR, inputOf, MINUTE, provideVoidsOfPending, sharedTime } from './context.js';
+import {
+  beginFlow,
+  DAY,
+  declined,
+  HOUR,
+  inputOf,
+  MINUTE,
+  OPERATOR,
+  provideVoidsOfPending,
+  sharedTime,
+} from './context.js';
 
 const time = sharedTime();
 
+type Word = Parameters<typeof time.holdfast.settleManually>[1];
 type Given = readonly [name: Parameters<VirtualFlow<unknown>['command']>[0], commandId: string];
 
 /** Both wait at the engine while no worker is there, and come in one task. Answers what their callers are told. */
@@ -139,6 +150,32 @@ describe('where the service voids what pends', () => {
     expect(await flow.outcome()).toMatchObject({ status: 'succeeded' });
     expect(await answers).toEqual(['declined', 'Refused: a void has been asked for, and is being carried out']);
     expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD', 'void Failed 6000 USD']);
+    await time.sandbox.settings({ pendingMs: 10_000 });
+    await provideVoidsOfPending(time, 'refused');
+  });
+
+  test('of two words about the void of a pending charge in one task the second does not decide the charge', async () => {
+    await provideVoidsOfPending(time, 'allowed');
+    await time.sandbox.settings({ pendingMs: 7 * DAY });
+    const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { card: CARDS.pendsThenSucceeds }));
+    await time.passUntil(flow.startedAt + 2_000);
+    const { paymentId, transactionId } = await flow.status();
+    await time.sandbox.addFault({ action: 'result', status: 'Pending', path: `/payments/${paymentId}/voids` });
+    const { answer } = await flow.command('void', { commandId: 'off' });
+    await time.passUntil(flow.startedAt + MINUTE);
+    const { operation, transactionId: voided } = await flow.status();
+    expect(operation).toBe('void');
+    await time.stopWorker();
+    const say = (words: object) => time.holdfast.settleManually(flow.reference, { ...OPERATOR, ...words } as Word);
+    const word = say({ status: 'declined', transactionId: voided });
+    const other = expect(say({ status: 'declined', why: 'another word' })).rejects.toThrow('another operation');
+    await time.startWorker();
+    expect(await word).toMatchObject({ status: 'declined' });
+    await other;
+    expect(await answer).toMatchObject({ status: 'declined' });
+    expect(await flow.status()).toMatchObject({ status: 'pending', operation: 'charge', transactionId });
+    await time.sandbox.complete(transactionId ?? '', { status: 'Succeed' });
+    expect(await flow.outcome()).toMatchObject({ status: 'succeeded' });
     await time.sandbox.settings({ pendingMs: 10_000 });
     await provideVoidsOfPending(time, 'refused');
   });

@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { beginActions, beginHeld, ledgerRows } from '../../support/virtual-flows.js';
-import { HOUR, lostReply, OPERATOR, sharedTime } from './context.js';
+import { failsWith, HOUR, lostReply, OPERATOR, sharedTime } from './context.js';
 
 const time = sharedTime();
 
@@ -66,6 +67,29 @@ describe('after the flow that made a payment was terminated', () => {
     expect(await answer).toMatchObject({ status: 'notExecuted' });
     expect(await actions.ask('capture', { commandId: 'newer', amount: 7_000 })).toMatchObject({ status: 'succeeded' });
     expect(await onLedger()).toEqual([HELD, PART, PART]);
+  });
+
+  test('of two words that come in one task the second decides no other command', async () => {
+    await echoes(false, false);
+    const { actions, onLedger } = await terminatedAfterItsCapture();
+    const { paymentId = '' } = await actions.status();
+    await time.provider.createCapture(paymentId, { amount: 5_000 }, { idempotencyKey: randomUUID() });
+    const first = await actions.command('capture', { commandId: 'one', amount: 7_000 });
+    const next = await actions.command('capture', { commandId: 'two', amount: 5_000 });
+    await time.passUntil((await time.now()) + HOUR);
+    await time.stopWorker();
+    const word = decide(actions.workflowId, { status: 'succeeded' });
+    const other = decide(actions.workflowId, { status: 'notExecuted', why: 'another word' });
+    const refused = expect(other).rejects.toMatchObject(failsWith('StateConflict', 'another operation'));
+    await time.startWorker();
+    expect(await word).toMatchObject({ status: 'succeeded' });
+    await refused;
+    expect(await first.answer).toMatchObject({ status: 'succeeded', amount: 7_000 });
+    await time.passUntil((await time.now()) + HOUR);
+    expect(await actions.status()).toMatchObject({ status: 'unknown', waitingFor: 'operator', operationAmount: 5_000 });
+    expect(await decide(actions.workflowId, { status: 'notExecuted' })).toMatchObject({ status: 'notExecuted' });
+    expect(await next.answer).toMatchObject({ status: 'notExecuted' });
+    expect(await onLedger()).toEqual([HELD, PART, 'capture Succeed 5000 USD']);
   });
 
   test('a capture that it can not have made, and a refund, are carried out at once', async () => {
