@@ -60,7 +60,8 @@ function validate(flow: FlowState, name: Name, request: Request): void {
   const refusal =
     name === 'decideReview'
       ? // After a reset the engine redelivers the commands of the earlier run, also before the review opens.
-        flow.status !== 'underReview' && !inResetRun() && { refusal: `no review is open; the flow is ${flow.status}` }
+        flow.status !== 'underReview' &&
+        (flow.risk !== undefined || !inResetRun()) && { refusal: `no review is open; the flow is ${flow.status}` }
       : flow.refuses(flow, name, request as RefusableRequest);
   if (refusal) throw refused(refusal.refusal, 'type' in refusal ? refusal.type : undefined);
 }

@@ -48,10 +48,18 @@ export function hasNews({ inbox }: FlowState): boolean {
   return inbox.some((message) => message.kind !== 'event' || message.event.trusted);
 }
 
-/** The void to execute next. Commands that came before it go first. */
+/**
+ * The void to execute next. Commands that came before it go first, but for the decision of a review: one that a run made by a reset has taken,
+ * and whose review is over, is taken up by nothing.
+ */
 export function waitingVoid({ queue }: FlowState): VoidOf | undefined {
-  const [next] = queue;
+  const next = queue.find(({ name }) => name !== 'decideReview');
   return next?.name === 'void' ? next : undefined;
+}
+
+/** Takes a command that waits out of the queue: it is begun. */
+export function takeOut({ queue }: FlowState, command: QueuedCommand): void {
+  queue.splice(queue.indexOf(command), 1);
 }
 
 function isToBeTold(flow: FlowState): boolean {
@@ -116,7 +124,7 @@ export async function nextCommandOrMessage(
   await waitOrRun(flow, () => flow.queue.some(takes) || flow.inbox.length > 0 || cancelled(), ms, summary);
   const command = flow.queue.find(takes);
   if (command !== undefined) {
-    flow.queue.splice(flow.queue.indexOf(command), 1);
+    takeOut(flow, command);
     flow.busy = true;
     return { command };
   }
@@ -180,14 +188,6 @@ export function refuseSettle(command: SettleCommand): void {
   command.answer = { refusal: 'the operation is still being tried with its idempotency key' };
 }
 
-/** Queues a message; an event that settles the operation being voided is kept aside for that operation. */
-export function putIn(flow: FlowState, message: Message): void {
-  (settlesWhatIsVoided(flow, message) ? flow.aside : flow.inbox).push(message);
-}
-
-/** No real payment has events of more transactions than this between two commands. */
-const MOST_UNPLACED = 50;
-
 /**
  * Refuses a word of a person that was said of another operation: of two that came together the first may have ended what both are about,
  * and the money of the next one may have moved.
@@ -198,6 +198,14 @@ export function refusesWordOfAnother(flow: FlowState, command: SettleCommand): b
     command.answer = { refusal: 'it was said of another operation of this flow than the one that waits now' };
   return isOther;
 }
+
+/** Queues a message; an event that settles the operation being voided is kept aside for that operation. */
+export function putIn(flow: FlowState, message: Message): void {
+  (settlesWhatIsVoided(flow, message) ? flow.aside : flow.inbox).push(message);
+}
+
+/** No real payment has events of more transactions than this between two commands. */
+const MOST_UNPLACED = 50;
 
 /**
  * A signed event replaces an unsigned one, never the reverse, whatever they say: an unsigned one may be dropped and

@@ -1,6 +1,6 @@
 import type { Declined, FinalStepOutcome, NotExecuted } from '../../src/contract/outcome.js';
 import type { ActionRecord } from '../../src/contract/payment-actions.js';
-import { waitingVoid } from '../flow/inbox.js';
+import { takeOut, waitingVoid } from '../flow/inbox.js';
 import { addLasting } from '../flow/new-state.js';
 import { noteAction, notExecuted } from '../flow/outcomes.js';
 import { decidesAfterReset } from '../kit/start-guard.js';
@@ -50,7 +50,7 @@ export function answerEarlyVoid<Ended extends { status: string }>(
   const inDoubt = callForDoubt(flow, ended);
   const command = earlyVoid(flow);
   if (command === undefined) return ended;
-  flow.queue.shift();
+  takeOut(flow, command);
   if (inDoubt !== undefined) {
     command.answer = { refusal: `${inDoubt}; the void that was asked for was not sent` };
     return ended;

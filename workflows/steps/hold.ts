@@ -2,7 +2,7 @@ import type { HoldOutcome } from '../../src/contract/authorize.js';
 import { RELEASE_AFTER_END_MS } from '../../src/domain/hold.js';
 import { pollDelay } from '../../src/domain/schedules.js';
 import { resourceOf } from '../../src/domain/settling.js';
-import { nextCommandOrMessage, waitingVoid } from '../flow/inbox.js';
+import { nextCommandOrMessage, takeOut, waitingVoid } from '../flow/inbox.js';
 import { resumable } from '../flow/continue.js';
 import { contradicted, isOfPayment } from '../flow/told.js';
 import type { FlowState, Hold, Message, MoneyCommand, QueuedCommand } from '../flow/state.js';
@@ -81,7 +81,7 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
     // A void goes before the immediate capture and before a deadline that has passed. After a reset it may be meant for
     // the next hold, and waits for that one.
     if (asked !== undefined && mustVoid !== 'reauthorize') {
-      flow.queue.shift();
+      takeOut(flow, asked);
       if (refusedAsOver(hold, asked)) continue;
       flow.busy = true;
       hold.captureAtOnce = false;

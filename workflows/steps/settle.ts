@@ -17,7 +17,15 @@ import {
   saysEnd,
   tellsOfPayment,
 } from '../../src/domain/settling.js';
-import { hasNews, nextMessageOrRun, noteSecond, refusesWordOfAnother, waitingVoid, waitOn } from '../flow/inbox.js';
+import {
+  hasNews,
+  nextMessageOrRun,
+  noteSecond,
+  refusesWordOfAnother,
+  takeOut,
+  waitingVoid,
+  waitOn,
+} from '../flow/inbox.js';
 import { showMoney } from '../../src/domain/money.js';
 import { decidedOutcome, settledOutcome } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
@@ -118,7 +126,7 @@ async function follow(
     const asked = voids !== undefined && pends ? waitingVoid(flow) : undefined;
     if (voids !== undefined) listenForVoids(flow, pends && asked === undefined ? voids.so : undefined);
     if (voids !== undefined && asked !== undefined) {
-      flow.queue.shift();
+      takeOut(flow, asked);
       await executeVoid(flow, settling, voids, asked);
       continue;
     }

@@ -7,7 +7,7 @@ import { type BuyerInput, givesConsent } from '../../src/contract/payment-input.
 import type { PaymentRecord, TransactionRecord } from '../../src/contract/records.js';
 import { postUntil } from '../../src/domain/schedules.js';
 import { resumable } from '../flow/continue.js';
-import { waitingVoid } from '../flow/inbox.js';
+import { takeOut, waitingVoid } from '../flow/inbox.js';
 import { settledOutcome } from '../flow/outcomes.js';
 import { decidesAfterReset, inResetRun } from '../kit/start-guard.js';
 import type { FlowState, PendingVoids, RefusableName, Refusal } from '../flow/state.js';
@@ -171,7 +171,7 @@ async function recall(flow: FlowState, voids: PendingVoids): Promise<void> {
   const listed = await listVoids(flow);
   const done = listed?.find((record) => record.status === 'Succeed' && isOurs(flow, record, listed));
   if (done === undefined) return;
-  flow.queue.shift();
+  takeOut(flow, command);
   const outcome = settledOutcome(flow, { record: done, knownBy: 'poll', confirmed: true });
   voids.sent.push({ command, sequence: 1, outcome });
 }
