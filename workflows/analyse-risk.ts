@@ -1,3 +1,4 @@
+import { CancelledFailure } from '@temporalio/workflow';
 import { FLOWS } from '../src/contract/flows.js';
 import type { FinalStepOutcome } from '../src/contract/outcome.js';
 import type { FinalRiskOutcome, ParsedAnalyseRiskInput } from '../src/contract/risk.js';
@@ -31,5 +32,7 @@ async function story(flow: FlowState, input: ParsedAnalyseRiskInput, notes: Note
     ...(reviewTimeLimit !== undefined && { reviewTimeLimit }),
   });
   await stopIfCancelled(flow);
+  // Whatever a lost task has sent, nobody has decided.
+  if (risk.decidedBy === 'cancel') throw new CancelledFailure('Cancelled before its review was decided');
   return { ...base(flow), status: risk.decision, risk, evidence: evidence(flow, risk.knownBy) };
 }

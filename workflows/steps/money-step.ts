@@ -157,7 +157,7 @@ async function neverSent(flow: FlowState): Promise<boolean> {
   return !(await taskWasLost(flow)) && !decidesAfterReset();
 }
 
-const CANCELLED = 'the flow was cancelled; what an earlier task or run of it may have sent was looked for';
+export const CANCELLED = 'the flow was cancelled; what an earlier task or run of it may have sent was looked for';
 
 /** Nothing may be sent any more: only reads can show the outcome. */
 export async function resolveUnknown(flow: FlowState, lastFailure: string, step: MoneyStep): Promise<FinalStepOutcome> {

@@ -17,7 +17,7 @@ import { type FlowState, noteRequestId, noteRestore } from '../flow/state.js';
 import { takeBackReason } from '../flow/explain.js';
 import { read } from '../policies.js';
 import { attempt, type Attempted, type Found, type Step } from './attempt.js';
-import { beginStep, resolveUnknown, type MoneyStep } from './money-step.js';
+import { beginStep, CANCELLED, resolveUnknown, type MoneyStep } from './money-step.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { earlyVoid } from './early-void.js';
 import { askOperator } from './operator.js';
@@ -151,23 +151,23 @@ async function attemptOnHold(flow: FlowState, step: Step<RiskAnalysisRecord>): P
 
 /**
  * Ends a flow because of its risk. Before a reset or a restore the review may have ended otherwise and the money may have
- * moved: then it reads first.
+ * moved: then it reads first. So does one that was cancelled during its review, where a task of it was lost.
  */
 export async function refuseByRisk(
   flow: FlowState,
   kind: 'charge' | 'authorization',
   step: () => MoneyStep,
 ): Promise<FinalStepOutcome> {
-  if (decidesAfterReset() || flow.mayBeLost === true) {
+  // What was cancelled is no decline by the risk provider.
+  const isCancel = flow.risk?.decidedBy === 'cancel';
+  const why = isCancel ? CANCELLED : 'its risk analysis says decline';
+  if (isCancel || decidesAfterReset() || flow.mayBeLost === true) {
     const begin = (): object => {
       beginStep(flow, kind);
       return {};
     };
-    const moved = await resumable(flow, 'declinedByRisk', begin, () =>
-      resolveUnknown(flow, 'its risk analysis says decline', step()),
-    );
-    // What was cancelled is no decline by the risk provider.
-    if (flow.risk?.decidedBy === 'cancel' || moved.status !== 'notExecuted') return moved;
+    const moved = await resumable(flow, 'declinedByRisk', begin, () => resolveUnknown(flow, why, step()));
+    if (isCancel || moved.status !== 'notExecuted') return moved;
   }
   return {
     ...base(flow),

@@ -118,8 +118,8 @@ export const RESTORE_FAULTS = [
     rule: 'restore',
     promise: 'A review that ends otherwise after a restore looks first for what was charged.',
     file: 'workflows/steps/risk-step.ts',
-    from: 'if (decidesAfterReset() || flow.mayBeLost === true) {',
-    to: 'if (decidesAfterReset()) {',
+    from: 'if (isCancel || decidesAfterReset() || flow.mayBeLost === true) {',
+    to: 'if (isCancel || decidesAfterReset()) {',
     tests: RULES,
   },
   {
