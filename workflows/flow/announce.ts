@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/workflow';
+import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { FinalOutcome } from '../../src/contract/messages.js';
 import { FAILURE_TYPES, subscriptionOfAttempt, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import type { NotificationType } from '../../src/contract/notifications.js';
@@ -32,7 +32,7 @@ export function announce(flow: FlowState): void {
   const isOfBill = isAttemptToBill();
   const subscription = isOfBill ? { subscription: subscriptionOfAttempt(flow.reference) } : {};
   if (needsOperator !== undefined)
-    tellNeed(flow, needsOperator, { ...about(flow), ...subscription, why: needsOperator });
+    tellNeed(flow, `${ofRuns(flow)}${needsOperator}`, { ...about(flow), ...subscription, why: needsOperator });
   if (isOfBill) return;
   // It is only answered: the reference of one that has failed can still be charged, so nobody may be told that it was not.
   if (flow.type === WORKFLOW_TYPES.analyseRisk) return;
@@ -50,6 +50,14 @@ export function announce(flow: FlowState): void {
     tell(flow, 'hold.authorized', String(hold.number), ofHold);
     if (flow.waitingFor === 'captureSoonDue') tell(flow, 'hold.expiring', String(hold.number), ofHold);
   }
+}
+
+/**
+ * A payment has runs of its commands for as long as it is refunded, and what calls for a person in one of them is news in another. Those that
+ * go on with one another, and those that a reset makes of them, share the first.
+ */
+function ofRuns({ type }: FlowState): string {
+  return type === WORKFLOW_TYPES.paymentActions ? `${workflowInfo().firstExecutionRunId}: ` : '';
 }
 
 const PENDING: Partial<Record<FlowState['kind'], NotificationType>> = {

@@ -74,16 +74,16 @@ export function noteNeed({ outbox, needsOperator }: Telling & Pick<Seen, 'needsO
   else if (Date.now() - calmSince >= CALM_MS) outbox.again = { number: (again?.number ?? 1) + 1, told: [] };
 }
 
-/** Tells the merchant why a person is needed, once each time that one is. */
-export function tellNeed(flow: Telling, why: string, data: Record<string, unknown>): void {
+/** Tells the merchant why a person is needed, once each time that one is. @param about why, and in which runs where there are several */
+export function tellNeed(flow: Telling, about: string, data: Record<string, unknown>): void {
   const { again } = flow.outbox;
-  const isKnown = isTold(flow, 'payment.needsAttention', why);
-  tell(flow, 'payment.needsAttention', why, data);
-  if (again === undefined || again.told.includes(why)) return;
+  const isKnown = isTold(flow, 'payment.needsAttention', about);
+  tell(flow, 'payment.needsAttention', about, data);
+  if (again === undefined || again.told.includes(about)) return;
   // Histories of older code have told it the first time only. A marker must not come beside a local activity.
   if (isKnown && (flow.inLocalTry || !patched(PATCHES.tellsAgain))) return;
-  again.told = [...again.told, why].slice(-KEPT_IDS);
-  const id = idOf(flow, 'payment.needsAttention', `${again.number}: ${why}`);
+  again.told = [...again.told, about].slice(-KEPT_IDS);
+  const id = idOf(flow, 'payment.needsAttention', `${again.number}: ${about}`);
   if (isKnown) put(flow, id, 'payment.needsAttention', data);
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { resetToFirstTask } from '../../support/resets.js';
 import { tellingOf } from '../../support/telling.js';
-import { beginActions, beginHold } from '../../support/virtual-flows.js';
+import { beginActions, beginHold, ledgerRows } from '../../support/virtual-flows.js';
 import { type SimulatedTime, startSimulatedTime } from '../simulated-time.js';
 import { answers, beginFlow, DAY, HOUR, inputOf, MINUTE, SECOND } from './context.js';
 import { listenToAll, MERCHANT, type Told } from './told.js';
@@ -64,7 +65,6 @@ test('a person who is needed again within half an hour is needed for the same, a
   }
 });
 
-test('that another person has to approve a refund is told with its amount, and what is asked of none under way without', async () => {
 test('money shown twice while keys are rejected is told once they work again', async () => {
   await time.sandbox.addFault({ action: 'result', status: 'Pending', method: 'POST', path: '*/charges' });
   const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
@@ -83,6 +83,7 @@ test('money shown twice while keys are rejected is told once they work again', a
   ]);
 });
 
+test('that another person has to approve a refund is told with its amount, and what is asked of none under way without', async () => {
   const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge', { amount: 12_000 }));
   const { paymentId = '' } = await flow.outcome();
   const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: flow.reference });
@@ -95,4 +96,27 @@ test('money shown twice while keys are rejected is told once they work again', a
     ['paymentActions', 6_001, 'USD'],
     ['paymentActions', undefined, 'USD'],
   ]);
+});
+
+test('what a person is needed for in another run of the commands to a payment is told under another id, and after a reset under the same', async () => {
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  const { paymentId = '' } = await flow.outcome();
+  const rejected = async (commandId: string, meanwhile: (workflowId: string) => Promise<unknown> = async () => {}) => {
+    const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: flow.reference });
+    const fault = await time.sandbox.addFault(answers(401, 'GET', `/payments/${paymentId}`));
+    await actions.command('refund', { commandId, amount: 100 });
+    await pass(HOUR);
+    await meanwhile(actions.workflowId);
+    await pass(HOUR);
+    await time.sandbox.removeFault(fault.id);
+    await pass(31 * DAY);
+  };
+  await rejected('one');
+  await rejected('two', (workflowId) => resetToFirstTask(time.client, workflowId));
+  const [first, second, again, ...more] = needs();
+  expect(more).toEqual([]);
+  expect(second?.data).toMatchObject({ why: first?.data['why'] });
+  expect(second?.id).not.toBe(first?.id);
+  expect(again?.id).toBe(second?.id);
+  expect(await ledgerRows(time, paymentId)).toHaveLength(3);
 });
