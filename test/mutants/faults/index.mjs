@@ -13,6 +13,7 @@ import { FLOW_FAULTS } from './flows-and-evidence.mjs';
 import { LATE_BILL_FAULTS } from './late-bills.mjs';
 import { NOTIFICATION_FAULTS } from './notifications.mjs';
 import { PAYLOAD_FAULTS } from './payloads.mjs';
+import { REASON_FAULTS } from './reasons-and-words.mjs';
 import { RECONCILE_FAULTS } from './reconcile.mjs';
 import { RESET_BILL_FAULTS } from './resets-of-bills.mjs';
 import { RESET_HOLD_FAULTS } from './resets-of-holds.mjs';
@@ -63,4 +64,5 @@ export const FAULTS = [
   ...COMMAND_ANSWER_FAULTS,
   ...EVENT_PATH_FAULTS,
   ...BELIEVED_ANSWER_FAULTS,
+  ...REASON_FAULTS,
 ];
