@@ -7,7 +7,7 @@ import type { BrakesRequest } from './brake-arguments.js';
 import { countFlows } from './deployment.js';
 import type { Engine } from './engine.js';
 import { asJson, asLines, printable, table, time } from './table.js';
-import { quoted } from './visibility-query.js';
+import { quoted } from '../client/visibility-words.js';
 
 interface Output {
   print: (text: string) => void;

@@ -13,7 +13,7 @@ import { BILLING_TASK_QUEUE, DEPLOYMENT_NAME, type WorkflowType } from '../contr
 import type { Engine } from './engine.js';
 import { CommandError } from './errors.js';
 import { printable } from './table.js';
-import { quoted } from './visibility-query.js';
+import { quoted } from '../client/visibility-words.js';
 
 /** ms for each answer of the server. */
 const ASK_MS = 15_000;

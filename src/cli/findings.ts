@@ -12,7 +12,7 @@ import {
   type FindingKind,
   RECONCILIATION_TYPES,
 } from '../contract/reconcile.js';
-import { quoted } from './visibility-query.js';
+import { quoted } from '../client/visibility-words.js';
 import { isOpen, OPEN } from '../client/is-open.js';
 
 /** A finding as visibility stores it, which may lag by a second. Times are ISO 8601 UTC. */

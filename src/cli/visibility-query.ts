@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { BRAKES_WORKFLOW } from '../contract/brakes.js';
 import { NOTIFICATIONS_WORKFLOW, OUTGOING_WORKFLOW, WORKFLOW_TYPES } from '../contract/names.js';
 import { isOpen, OPEN } from '../client/is-open.js';
+import { oneOf, quoted } from '../client/visibility-words.js';
 
 /** Filters of `list`. Empty lists and false mean: any. */
 export interface ListOptions {
@@ -75,14 +76,6 @@ export function eventsQuery({
 /** Every run of the parked events whose workflow ids start with the prefix. */
 export function eventsOfPrefix(prefix: string): string {
   return `${PARKED} AND WorkflowId STARTS_WITH ${quoted(prefix)}`;
-}
-
-function oneOf(attribute: string, values: readonly string[]): string {
-  return `${attribute} IN (${values.map(quoted).join(', ')})`;
-}
-
-export function quoted(value: string): string {
-  return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
 
 const PAGE = 1_000;

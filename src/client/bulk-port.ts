@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
 import { messageOf } from '../contract/message-of.js';
 import type { BulkInput, BulkPort, BulkResult, BulkTarget } from '../contract/bulk.js';
 import { FAILURE_TYPES, SIGNAL_NAMES, subscriptionWorkflowId, WORKFLOW_TYPES } from '../contract/names.js';
@@ -8,11 +8,14 @@ import { eventsOf } from './earlier-runs.js';
 import { decode } from './ended-flow.js';
 import { HoldfastError } from './errors.js';
 import { FlowCalls } from './flow-calls.js';
-import { OPEN } from './is-open.js';
+import { isOpen, OPEN } from './is-open.js';
 import { keyword } from './start-options.js';
 import { type SubscriptionCommands, subscriptionCommands } from './subscription-commands.js';
+import { oneOf } from './visibility-words.js';
 
 const PAGE = 1_000;
+/** Workflow ids of one question. */
+const IDS = 100;
 const TRIES = 3;
 const TRY_AGAIN_MS = 1_000;
 /** No answer: whoever is asked again, under the same id, acts once. */
@@ -63,14 +66,12 @@ export function createBulkPort(client: Client): BulkPort {
     },
 
     async targets(input, begun) {
-      const found = new Map<string, BulkTarget>();
-      for await (const one of client.workflow.list({ query: bulkQuery(input, begun, Date.now()), pageSize: PAGE })) {
-        const { workflowId, runId, type, typedSearchAttributes } = one;
-        const isOurs = type === WORKFLOW_TYPES.subscription && workflowId.startsWith(PREFIX);
-        if (isOurs && typedSearchAttributes.get(keyword('BusinessUnit')) === input.businessUnit)
-          found.set(workflowId, { workflowId, runId });
-      }
-      return [...found.values()].sort((one, other) => (one.workflowId < other.workflowId ? -1 : 1));
+      const listed = await listedFor(client, input, bulkQuery(input, begun, Date.now()));
+      const found = new Map(listed.filter(({ status }) => isOpen(status)).map((one) => [one.workflowId, one]));
+      const continued = listed.filter(({ workflowId }) => !found.has(workflowId));
+      for (const one of await asTheyAreNow(client, input, begun, continued)) found.set(one.workflowId, one);
+      const targets = [...found.values()].map(({ workflowId, runId }) => ({ workflowId, runId }));
+      return targets.sort((one, other) => (one.workflowId < other.workflowId ? -1 : 1));
     },
 
     async command(input, target) {
@@ -88,6 +89,43 @@ export function createBulkPort(client: Client): BulkPort {
       }
     },
   };
+}
+
+/** Subscriptions of the bulk's unit, whatever the caller's query adds. */
+async function listedFor(client: Client, { businessUnit }: BulkInput, query: string): Promise<WorkflowExecutionInfo[]> {
+  const listed: WorkflowExecutionInfo[] = [];
+  for await (const one of client.workflow.list({ query, pageSize: PAGE })) {
+    const isOurs = one.type === WORKFLOW_TYPES.subscription && one.workflowId.startsWith(PREFIX);
+    if (isOurs && one.typedSearchAttributes.get(keyword('BusinessUnit')) === businessUnit) listed.push(one);
+  }
+  return listed;
+}
+
+/**
+ * The caller's query was true of runs that have continued as new, and may not be true of those after them: who has paid
+ * meanwhile must not be cancelled for being past due. Only whose next run is not listed yet is taken by the last one.
+ */
+async function asTheyAreNow(
+  client: Client,
+  input: BulkInput,
+  begun: number,
+  continued: readonly WorkflowExecutionInfo[],
+): Promise<WorkflowExecutionInfo[]> {
+  if (input.query === undefined) return [...continued];
+  const taken: WorkflowExecutionInfo[] = [];
+  for (let start = 0; start < continued.length; start += IDS) {
+    const some = continued.slice(start, start + IDS);
+    const named = oneOf(
+      'WorkflowId',
+      some.map(({ workflowId }) => workflowId),
+    );
+    const open = new Set<string>();
+    for await (const { workflowId } of client.workflow.list({ query: `${named} AND ${OPEN}` })) open.add(workflowId);
+    taken.push(...some.filter(({ workflowId }) => !open.has(workflowId)));
+    // After the other question: whoever is listed by now must not be passed over for having come between the two.
+    if (open.size > 0) taken.push(...(await listedFor(client, input, `${named} AND ${bulkQuery(input, begun)}`)));
+  }
+  return taken;
 }
 
 /** False if the subscription is left alone. @throws HoldfastError */

@@ -12,6 +12,7 @@ import { DETAIL_FAULTS } from './flow-details.mjs';
 import { FLOW_FAULTS } from './flows-and-evidence.mjs';
 import { LATE_BILL_FAULTS } from './late-bills.mjs';
 import { NOTIFICATION_FAULTS } from './notifications.mjs';
+import { OPERATOR_FAULTS } from './operators.mjs';
 import { PAYLOAD_FAULTS } from './payloads.mjs';
 import { REASON_FAULTS } from './reasons-and-words.mjs';
 import { RECONCILE_FAULTS } from './reconcile.mjs';
@@ -65,4 +66,5 @@ export const FAULTS = [
   ...EVENT_PATH_FAULTS,
   ...BELIEVED_ANSWER_FAULTS,
   ...REASON_FAULTS,
+  ...OPERATOR_FAULTS,
 ];

@@ -1,0 +1,12 @@
+/** What commands of operators do to flows, and say of them: bulks, brakes, approvals. */
+export const OPERATOR_FAULTS = [
+  {
+    name: 'bulk-by-the-run-before',
+    rule: 'bulks',
+    promise: 'A bulk gives its command to no subscription whose next run is listed and does not match its query.',
+    file: 'src/client/bulk-port.ts',
+    from: 'if (input.query === undefined) return',
+    to: "if (input.query !== '') return",
+    tests: ['test/simulation/rules/bulk.test.ts'],
+  },
+];
