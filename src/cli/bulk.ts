@@ -8,6 +8,7 @@ import {
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { messageOf } from '../contract/message-of.js';
 import { bulkQuery } from '../client/bulk-port.js';
+import { codeOf, GRPC } from '../client/grpc-codes.js';
 import { isOpen } from '../client/is-open.js';
 import { announcedKeys } from '../client/ready-check.js';
 import {
@@ -54,7 +55,7 @@ async function run(client: Client, request: BulkRequest, output: Output): Promis
       return 0;
     }
     case 'subscriptions bulk stop':
-      await client.workflow.getHandle(bulkWorkflowId(request)).cancel();
+      await stop(client, bulkWorkflowId(request));
       output.printError('It ends after those that are under way; started again with the same words it goes on.\n');
       return 0;
   }
@@ -68,22 +69,37 @@ async function sayStatus(client: Client, workflowId: string, json: boolean, outp
   return 0;
 }
 
-/** A run that was stopped, or has failed, can't say so itself: its state is that of its last workflow task. */
-async function statusOf(
-  client: Client,
-  { workflowId, status: run }: WorkflowExecutionDescription,
-  json: boolean,
-): Promise<string> {
+/** Temporal takes a cancel of what has ended without a word. @throws CommandError for one that has ended */
+async function stop(client: Client, workflowId: string): Promise<void> {
   const handle = client.workflow.getHandle(workflowId);
-  const ended = isOpen(run) || run.name === 'COMPLETED' ? undefined : run.name === 'CANCELLED' ? 'stopped' : 'failed';
+  const end = endOf(await handle.describe());
+  if (end !== undefined) throw new CommandError(`Nothing was stopped: ${workflowId} ${SAID[end]}.`);
+  await handle.cancel();
+}
+
+const SAID = { completed: 'is over', stopped: 'was stopped', failed: 'has failed' } as const;
+
+/** undefined: it goes on. */
+function endOf({ status }: Pick<WorkflowExecutionDescription, 'status'>): keyof typeof SAID | undefined {
+  if (isOpen(status)) return undefined;
+  if (status.name === 'COMPLETED') return 'completed';
+  return status.name === 'CANCELLED' ? 'stopped' : 'failed';
+}
+
+/** A run that was stopped, or has failed, can't say so itself: its state is that of its last workflow task. */
+async function statusOf(client: Client, described: WorkflowExecutionDescription, json: boolean): Promise<string> {
+  const handle = client.workflow.getHandle(described.workflowId);
+  const end = endOf(described);
   if (json) {
     const status = await handle.query<BulkStatus>(QUERY_NAMES.status);
-    return asJson(ended === undefined ? status : { ...status, status: ended });
+    return asJson(end === undefined ? status : { ...status, status: end });
   }
   const text = printable(await handle.query<string>(QUERY_NAMES.explain));
-  if (ended === undefined) return asLines([text]);
-  const said = ended === 'stopped' ? 'was stopped' : 'has failed';
-  return asLines([`${text.replace(BULK_UNDER_WAY, said)} Started again with the same words it goes on.`]);
+  if (end === undefined || end === 'completed') return asLines([text]);
+  // Before it stands what the operator wrote, who may have said the same.
+  const at = text.lastIndexOf(BULK_UNDER_WAY);
+  const shown = `${text.slice(0, at)}${SAID[end]}${text.slice(at + BULK_UNDER_WAY.length)}`;
+  return asLines([`${shown} Started again with the same words it goes on.`]);
 }
 
 async function start(
@@ -103,6 +119,7 @@ async function start(
     );
   const workflowId = bulkWorkflowId(input);
   const isFresh = await startOrJoin(client, workflowId, input);
+  if (!isFresh) await requireGoingOn(client, workflowId, input);
   if (json) print(asJson({ workflowId, matching: count, started: isFresh }));
   else print(asLines([isFresh ? `${workflowId} is under way: ${matching}.` : `${workflowId} was started before.`]));
   printError(`It goes on if you leave. npx holdfast subscriptions bulk status ${input.name}\n`);
@@ -116,8 +133,22 @@ async function counted(client: Client, input: BulkInput): Promise<number> {
   } catch (error) {
     if (input.query === undefined) throw error;
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    if (codeOf(cause) !== GRPC.invalidArgument) throw error;
     throw new CommandError(`Nothing was started. --query can't be used: ${printable(messageOf(cause))}`);
   }
+}
+
+/** @throws CommandError for one that ends, or has ended: who began it again must not believe that it goes on */
+async function requireGoingOn(client: Client, workflowId: string, { name }: BulkInput): Promise<void> {
+  const described = await client.workflow.getHandle(workflowId).describe();
+  const end = endOf(described);
+  if (end === 'completed')
+    throw new CommandError(
+      `Nothing was started: ${workflowId} is over (npx holdfast subscriptions bulk status ${name}). ` +
+        'Give this one another name, to do the same once more.',
+    );
+  if (end !== undefined || described.raw.workflowExtendedInfo?.cancelRequested === true)
+    throw new CommandError(`Nothing was started: ${workflowId} is being stopped. Start it again once it has ended.`);
 }
 
 /** False: the same bulk was started before. One that was stopped goes on. @throws CommandError for another of its name */

@@ -168,6 +168,7 @@ export function workflowService(engine: Engine) {
       const run = named(execution);
       return {
         workflowExecutionInfo: infoOf(run),
+        workflowExtendedInfo: { cancelRequested: run.cancelRequested },
         executionConfig: { userMetadata: run.start.metadata ?? null, taskQueue: { name: run.start.taskQueue } },
         pendingActivities: [...run.activities.values()].map((task) => ({
           activityId: task.activityId,

@@ -38,3 +38,19 @@ test('a bulk that was stopped while its worker was gone says whom it may have re
   expect(await results(name)).toHaveLength(2);
   expect((await run('status', name)).err).toBe('');
 });
+
+test('a bulk that is being stopped, or has ended, is not called under way, and one that has ended is not stopped', async () => {
+  const flows = await subscribed(3);
+  const name = newName();
+  const words = [['pause'], name, ...only(flows), '--rate', '1', '--why', 'the strike is under way'] as const;
+  await begin(...words);
+  await time.passUntil((await time.now()) + SECOND / 2);
+  await run('stop', name);
+  await expect(begin(...words)).rejects.toThrow(/is being stopped. Start it again once it has ended/);
+  await expect(ended(name)).rejects.toThrow();
+  expect((await run('status', name)).out).toMatch(/ \(the strike is under way\), was stopped: \d done/);
+  await expect(run('stop', name)).rejects.toThrow(`Nothing was stopped: bulk-${name} was stopped.`);
+  await begin(...words);
+  expect(await ended(name)).toMatchObject({ done: 3 });
+  await expect(run('stop', name)).rejects.toThrow(`Nothing was stopped: bulk-${name} is over.`);
+});

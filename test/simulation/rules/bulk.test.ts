@@ -47,9 +47,11 @@ describe('a bulk', () => {
     const flows = await subscribed(1);
     const name = newName();
     await begin(['pause'], name, ...only(flows));
+    const again = async () => await begin(['pause'], name, ...only(flows), '--rate', '9');
+    expect(await again()).toMatchObject({ code: 0, out: expect.stringContaining('was started before') });
     await ended(name);
     await flows[0]?.command('resume');
-    expect((await begin(['pause'], name, ...only(flows), '--rate', '9')).out).toContain('was started before');
+    await expect(again()).rejects.toThrow(/^Nothing was started: bulk-.* is over .* another name/);
     expect(await flows[0]?.status()).toMatchObject({ status: 'active' });
     await expect(begin(['resume'], name, ...only(flows))).rejects.toThrow(`Another bulk has the name "${name}"`);
   });
@@ -264,5 +266,14 @@ describe('a bulk that can not be used is refused before anything of it is done',
 
   test('with what Temporal says of its query', async () => {
     await expect(begin(['pause'], newName(), '--query', 'BusinessUnit ==')).rejects.toThrow("--query can't be used");
+  });
+
+  test('with the failure of Temporal itself, which says nothing of its query', async () => {
+    const away = Object.assign(new Error('14 UNAVAILABLE: away'), { code: 14, details: 'away', metadata: {} });
+    const count = () => Promise.reject(new Error('Failed to count workflows', { cause: away }));
+    const workflow = Object.create(time.client.workflow, { count: { value: count } }) as unknown;
+    const client = Object.create(time.client, { workflow: { value: workflow } }) as Client;
+    const words = startOf(['pause'], newName(), '--query', "PaymentStatus = 'active'");
+    await expect(runOn(client, ...words)).rejects.toThrow('Failed to count workflows');
   });
 });
