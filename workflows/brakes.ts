@@ -1,5 +1,6 @@
 import {
   allHandlersFinished,
+  CancellationScope,
   condition,
   makeContinueAsNewFunc,
   setCurrentDetails,
@@ -19,7 +20,7 @@ import { brakedAt, brakeOf, brakesIn, sayBrake, withBrake, withoutBrake } from '
 import { readableOrRetry } from './kit/decoded-or-retry.js';
 import { onUpdate, refused } from './kit/requests.js';
 import { answerQueries, countUnknownSignals, isHistoryLong, MOST_UPDATES } from './kit/run.js';
-import { invalidInput } from './kit/start-guard.js';
+import { decidesAfterReset, invalidInput, isMadeByReset } from './kit/start-guard.js';
 import { brakeUpdate, releaseUpdate } from './messages.js';
 
 /**
@@ -41,6 +42,7 @@ export async function brakes(raw?: unknown): Promise<never> {
     show(kept);
     return Promise.resolve({ ...kept, ...(before !== undefined && { before }) });
   };
+  const refuseGivenAgain = watchReset();
   answerQueries(
     () => kept,
     () => explain(kept),
@@ -48,12 +50,13 @@ export async function brakes(raw?: unknown): Promise<never> {
   const now = (): string => new Date().toISOString();
   onUpdate(brakeUpdate, brakeSchema, {
     description: 'Stops new payments of a business unit, with who and why',
-    validate: () => undefined,
+    validate: refuseGivenAgain,
     answer: (request) => change(withBrake(kept, request, now()), request.businessUnit),
   });
   onUpdate(releaseUpdate, releaseSchema, {
     description: 'Lets a business unit go on, with who and why',
     validate: ({ businessUnit, since }) => {
+      refuseGivenAgain();
       const brake = brakeOf(kept, businessUnit);
       if (brake === undefined || since === undefined || since === brakedAt(kept, brake)) return;
       throw refused(
@@ -74,6 +77,30 @@ export async function brakes(raw?: unknown): Promise<never> {
     memo: { [BRAKES_MEMO]: kept },
   });
   return await next(kept);
+}
+
+/**
+ * A run that a reset has made is given all brakes and releases again in its first task, where they would hold as of then:
+ * units that were released long ago were braked again, by the newest change of all. Clients and workers restore what the
+ * run before had kept.
+ * @returns for validators only: they are not asked in a replay. A person's own request in that task is refused as well
+ */
+function watchReset(): () => void {
+  if (!isMadeByReset()) return () => undefined;
+  let begunAt: number | undefined;
+  // After all messages of the task, as in a subscription: it records a marker.
+  const look = (): boolean => {
+    if (begunAt === undefined)
+      void Promise.resolve().then(() => {
+        if (decidesAfterReset()) begunAt = Date.now();
+      });
+    return false;
+  };
+  void CancellationScope.nonCancellable(() => condition(look));
+  return () => {
+    if (begunAt === undefined || begunAt === Date.now())
+      throw refused('a reset has just begun this run, which takes nothing that the run before was told; give it again');
+  };
 }
 
 function show(kept: Brakes): void {

@@ -9,4 +9,13 @@ export const OPERATOR_FAULTS = [
     to: "if (input.query !== '') return",
     tests: ['test/simulation/rules/bulk.test.ts'],
   },
+  {
+    name: 'brakes-given-again-by-a-reset',
+    rule: 'brakes',
+    promise: 'A reset of the flow of the brakes brakes no unit again that was released since.',
+    file: 'workflows/brakes.ts',
+    from: 'validate: refuseGivenAgain,',
+    to: 'validate: () => undefined,',
+    tests: ['test/simulation/rules/written-in-clear.test.ts'],
+  },
 ];

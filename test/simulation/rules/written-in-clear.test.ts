@@ -8,7 +8,7 @@ import { OUTGOING_FLOW } from '../../../src/contract/outgoing.js';
 import { NO_BRAKES } from '../../../src/domain/brakes.js';
 import { copierOf, payloadIn, resultOf } from '../../support/copier.js';
 import { takeCopies } from '../../support/copies.js';
-import { resetToFirstTask } from '../../support/resets.js';
+import { resetTo, resetToFirstTask } from '../../support/resets.js';
 import { ADA, braking } from './braking.js';
 import { beginFlow, HOUR, inputOf, MINUTE, SECOND, sharedTime } from './context.js';
 import { counterOf, flowOf, GRACE, limitedUnit, UPDATES } from './limited-unit.js';
@@ -85,6 +85,30 @@ test.each<[string, () => Promise<unknown>]>([
   await release();
   expect((await time.holdfast.brakes.list()).braked).toMatchObject([{ businessUnit: 'another' }]);
   expect(await charge()).toMatchObject({ status: 'succeeded' });
+});
+
+test('a reset of the brakes brakes no unit again that was released since, and takes a brake that is set then', async () => {
+  await brake();
+  await time.passUntil((await time.now()) + SECOND);
+  await release();
+  await time.passUntil((await time.now()) + SECOND);
+  await resetToFirstTask(time.client, BRAKES_WORKFLOW);
+  await time.passUntil((await time.now()) + SECOND);
+  await time.simulation.readBrakes();
+  expect((await time.holdfast.brakes.list()).braked).toEqual([]);
+  expect(await charge()).toMatchObject({ status: 'succeeded' });
+  await brake();
+  expect(await charge()).toMatchObject({ status: 'notExecuted', braked: true });
+  // Set back to where it stands: no brake is given again, and it is asked as ever.
+  await time.client.workflow.getHandle(BRAKES_WORKFLOW).signal('nothing');
+  await time.passUntil((await time.now()) + SECOND);
+  const { events } = await time.client.workflow.getHandle(BRAKES_WORKFLOW).fetchHistory();
+  const last = events?.findLast((event) => event.workflowTaskCompletedEventAttributes);
+  const runId = await resetTo(time.client, { workflowId: BRAKES_WORKFLOW }, last?.eventId);
+  await time.passUntil((await time.now()) + SECOND);
+  await brake({ businessUnit: 'another' });
+  expect((await time.holdfast.brakes.list()).braked).toHaveLength(2);
+  expect(await time.client.workflow.getHandle(BRAKES_WORKFLOW).describe()).toMatchObject({ runId });
 });
 
 test('brakes that were begun again with a copy of older ones are those of before', async () => {
