@@ -123,28 +123,29 @@ async function read(client: Client, known?: KeptBrakes): Promise<ReadBrakes> {
   const run = await described(client, BRAKES_WORKFLOW, undefined);
   const before = known?.kept ?? NO_BRAKES;
   if (run === undefined) return { kept: before };
-  if (!isOurs(run)) return { kept: newer(await lastListed(client, run.runId), before), run, why: IN_CLEAR };
+  if (!isOurs(run)) return { kept: newer(await lastListed(client, run.runId, true), before), run, why: IN_CLEAR };
   const own = brakesOf(run);
   // A run does not go back, but another one may: after a reset, or with a copy of what an earlier one has kept.
   if (run.runId === known?.runId) return { kept: own, run };
-  const listed = await lastListed(client).catch(() => NO_BRAKES);
+  const listed = await lastListed(client, run.runId).catch(() => NO_BRAKES);
   const kept = newer(own, newer(listed, before));
   return kept === own ? { kept, run } : { kept, run, why: SET_BACK };
 }
 
 /**
- * The newest of what any run of ours has kept.
- * @param latest must be listed: visibility lags, and without it the one before it may be missing as well
+ * The newest of what any run of ours but the latest has kept. That one may be listed with a change that has come since it
+ * was described: it would be taken for one that was set back, and be ended with what it has taken since.
+ * @param isToBeListed whether the latest must be listed: visibility lags, and the one before it may be missing as well
  * @throws Error too where the last of them can't be read
  */
-async function lastListed(client: Client, latest?: string): Promise<Brakes> {
+async function lastListed(client: Client, latest: string, isToBeListed = false): Promise<Brakes> {
   let newest = NO_BRAKES;
-  let isListed = latest === undefined;
+  let isListed = !isToBeListed;
   let lastRead = 0;
   let unread: WorkflowExecutionInfo | undefined;
   for await (const run of client.workflow.list({ query: `WorkflowId = "${BRAKES_WORKFLOW}"` })) {
     isListed ||= run.runId === latest;
-    if (!isOurs(run)) continue;
+    if (run.runId === latest || !isOurs(run)) continue;
     const kept = brakesIn(run.memo?.[BRAKES_MEMO]);
     const at = run.startTime.getTime();
     if (kept !== undefined) {

@@ -21,6 +21,8 @@ async function watched(memo: unknown, status = 'RUNNING') {
     ended: [] as unknown[],
     inClear: false,
     ours: 'a',
+    /** The memo of ours in a list that is read after it was described. */
+    listed: undefined as unknown,
   };
   /** Ours is run "a" at first. */
   const getHandle = (_id: string, runId = temporal.inClear ? 'b' : temporal.ours) => ({
@@ -42,7 +44,8 @@ async function watched(memo: unknown, status = 'RUNNING') {
   async function* list() {
     yield { runId: 'b', startTime: new Date(2), memo: { [BRAKES_MEMO]: { braked: [], changes: [] } } };
     if (temporal.memo instanceof Error) throw temporal.memo;
-    yield { runId: temporal.ours, startTime: new Date(1), memo: { [BRAKES_MEMO]: markSealed(temporal.memo) } };
+    const ours = markSealed(temporal.listed ?? temporal.memo);
+    yield { runId: temporal.ours, startTime: new Date(1), memo: { [BRAKES_MEMO]: ours } };
   }
   const client = {
     withDeadline: (_at: number, ask: () => unknown) => ask(),
@@ -157,4 +160,19 @@ test('what a worker knows counts against a flow of brakes that was set back, or 
   expect(temporal.started).toMatchObject([{ args: [known] }, { args: [known] }]);
   expect(brakes.brakeOf('shop')).toBeDefined();
   await brakes.close();
+});
+
+test('a run that is braked between two looks of one worker was not set back: it is left to go on with what it takes', async () => {
+  const { temporal, watching } = await watched(BRAKED);
+  const brakes = await watching;
+  const change = { did: 'brake', at: '2027-01-31T11:00:00.000Z', businessUnit: 'shop', who: 'Eve', why: 'again' };
+  temporal.listed = { ...BRAKED, changes: [change] };
+  temporal.ours = 'e';
+  const { asked } = temporal;
+  await until(
+    async () => temporal.asked,
+    (now) => now > asked + 3,
+  );
+  await brakes.close();
+  expect(temporal).toMatchObject({ ended: [], started: [] });
 });

@@ -18,4 +18,13 @@ export const OPERATOR_FAULTS = [
     to: 'validate: () => undefined,',
     tests: ['test/simulation/rules/written-in-clear.test.ts'],
   },
+  {
+    name: 'brakes-set-back-by-their-own-memo',
+    rule: 'brakes',
+    promise: 'A run of the brakes that takes a brake while it is looked at is not taken for one that was set back.',
+    file: 'src/client/brakes.ts',
+    from: 'if (run.runId === latest || !isOurs(run)) continue;',
+    to: 'if (!isOurs(run)) continue;',
+    tests: ['test/workers/brakes.test.ts'],
+  },
 ];
