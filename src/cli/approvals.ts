@@ -6,8 +6,9 @@ import { paymentActionsWorkflowId } from '../contract/names.js';
 import type { ApprovalRequest } from './approval-arguments.js';
 import type { Engine } from './engine.js';
 import { CommandError } from './errors.js';
-import { findFlow } from './find-flow.js';
+import { findFlows } from './find-flow.js';
 import { asJson, asLines, printable } from './table.js';
+import { isOurs } from './visibility-query.js';
 import { isOpen } from '../client/is-open.js';
 
 /**
@@ -21,7 +22,7 @@ export async function decide(
   { print }: { print: (text: string) => void },
 ): Promise<number> {
   const { command, json, commandId, who, why } = request;
-  const workflowId = whereItWaits((await findFlow(engine, request.reference)).flow);
+  const workflowId = await oursOf(engine, request.reference);
   const flow = { workflowId };
   const holdfast = new HoldfastClient(engine.client);
   const failed = (why: string): never => {
@@ -44,6 +45,23 @@ export async function decide(
       asLines([`${printable(workflowId)}: "${printable(commandId)}" ${decided.decision} by ${printable(decided.who)}`]),
     );
   return 0;
+}
+
+/**
+ * The flow that is asked. A workflow of another application may have a reference for its id, such as that of the order: it
+ * must not be told that something was approved.
+ */
+async function oursOf(engine: Engine, name: string): Promise<string> {
+  const found = await findFlows(engine, name);
+  const [workflowId, ...others] = new Set(found.filter(isOurs).map(whereItWaits));
+  if (workflowId !== undefined && others.length === 0) return workflowId;
+  const ids = workflowId === undefined ? found.map((flow) => flow.workflowId) : [workflowId, ...others];
+  const named = ids.map(printable).join(', ');
+  throw new CommandError(
+    workflowId === undefined
+      ? `Nothing was decided: ${named} is no flow of Holdfast, but on another task queue.`
+      : `Nothing was decided: the name may mean any of ${named}. Give the workflow id.`,
+  );
 }
 
 function sayHow({ command, reference, who, why }: ApprovalRequest, commandId: string): string {

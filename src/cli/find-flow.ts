@@ -33,7 +33,16 @@ interface Found {
  * is not parked, it is the flow of the payment, which has received the event.
  * @throws CommandError when no flow is found
  */
-export async function findFlow({ client, address, namespace }: Engine, name: string): Promise<Found> {
+export async function findFlow(engine: Engine, name: string): Promise<Found> {
+  const [flow, ...others] = await findFlows(engine, name);
+  return { flow, others: others.map(({ workflowId }) => workflowId) };
+}
+
+/** All that match the same name, the most likely one first. @throws CommandError when no flow is found */
+export async function findFlows(
+  { client, address, namespace }: Engine,
+  name: string,
+): Promise<[WorkflowExecutionDescription, ...WorkflowExecutionDescription[]]> {
   const ids = name.length <= MAX_NAME ? candidateIds(name) : [];
   const [flow, ...others] = await client.withDeadline(Date.now() + FIND_MS, async () => {
     const named = await described(client, ids);
@@ -46,7 +55,7 @@ export async function findFlow({ client, address, namespace }: Engine, name: str
     }
     return EVENT.test(name) ? await described(client, await ofEvent(client, name)) : named;
   });
-  if (flow !== undefined) return { flow, others: others.map(({ workflowId }) => workflowId) };
+  if (flow !== undefined) return [flow, ...others];
   const shown = JSON.stringify(printable(name.length > 100 ? `${name.slice(0, 100)}...` : name));
   throw new CommandError(
     `No flow is known by ${shown} in namespace "${namespace}" at ${address}. Check the spelling, or look for it with: ` +

@@ -1,6 +1,6 @@
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { BRAKES_WORKFLOW } from '../contract/brakes.js';
-import { NOTIFICATIONS_WORKFLOW, OUTGOING_WORKFLOW, WORKFLOW_TYPES } from '../contract/names.js';
+import { NOTIFICATIONS_WORKFLOW, OUTGOING_WORKFLOW, PAYMENTS_TASK_QUEUE, WORKFLOW_TYPES } from '../contract/names.js';
 import { isOpen, OPEN } from '../client/is-open.js';
 import { oneOf, quoted } from '../client/visibility-words.js';
 
@@ -17,8 +17,13 @@ export interface ListOptions {
 /** Open for ever, and nobody waits for them. */
 const NOT_LISTED = [NOTIFICATIONS_WORKFLOW, OUTGOING_WORKFLOW, BRAKES_WORKFLOW];
 const PARKED = `WorkflowType = '${WORKFLOW_TYPES.parkedEvent}'`;
-/** Both task queues start with this prefix. The namespace may also contain workflows of other applications. */
-export const OURS = 'TaskQueue STARTS_WITH "holdfast"';
+/** All our task queues start with that of payments. The namespace may also contain workflows of other applications. */
+export const OURS = `TaskQueue STARTS_WITH "${PAYMENTS_TASK_QUEUE}"`;
+
+/** The same of one that was described. */
+export function isOurs({ taskQueue }: Pick<WorkflowExecutionInfo, 'taskQueue'>): boolean {
+  return taskQueue.startsWith(PAYMENTS_TASK_QUEUE);
+}
 
 /**
  * Visibility query for the requested flows. Excludes runs that continued as new, because a later run has replaced them.

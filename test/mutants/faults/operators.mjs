@@ -27,4 +27,13 @@ export const OPERATOR_FAULTS = [
     to: 'if (!isOurs(run)) continue;',
     tests: ['test/workers/brakes.test.ts'],
   },
+  {
+    name: 'approval-of-another-application',
+    rule: 'limits of what is sent to cards',
+    promise: 'A decision is given to no workflow of another application that has the name of a payment.',
+    file: 'src/cli/approvals.ts',
+    from: 'found.filter(isOurs).map',
+    to: 'found.slice(0, 1).map',
+    tests: ['test/simulation/rules/approvals-by-command.test.ts'],
+  },
 ];

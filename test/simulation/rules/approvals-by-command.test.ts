@@ -53,3 +53,27 @@ test('without a name it decides nothing, and says what waits and how to decide o
   await pass(MINUTE);
   expect(await second.answer).toMatchObject({ status: 'succeeded', amount: 5_900 });
 });
+
+test('a workflow of another application is not asked, and of several flows of the name none is', async () => {
+  await newDay();
+  const { actions, reference } = await charged();
+  const { answer } = await actions.command('refund', { commandId: 'big', amount: 7_000, who: 'Ada' });
+  await pass(MINUTE);
+  const start = async (type: string, workflowId: string, taskQueue: string) =>
+    await time.client.workflow.start(type, { taskQueue, workflowId });
+  await start('order', reference, 'shop');
+  expect(await run({ reference, commandId: 'big' })).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('approved'),
+  });
+  expect(await answer).toMatchObject({ status: 'succeeded' });
+  await start('order', 'shop-1', 'shop');
+  await expect(run({ reference: 'shop-1', commandId: 'big' })).rejects.toThrow(
+    'Nothing was decided: shop-1 is no flow of Holdfast',
+  );
+  await start('stranger', `subscription-${reference}`, 'holdfast-unserved');
+  await expect(run({ reference, commandId: 'big' })).rejects.toThrow(
+    `Nothing was decided: the name may mean any of ${actions.workflowId}, subscription-${reference}. Give the workflow id.`,
+  );
+  expect(await run({ reference: actions.workflowId, commandId: 'big' })).toMatchObject({ code: 0 });
+});
