@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client';
+import { type Client, WorkflowUpdateFailedError } from '@temporalio/client';
 import { messageOf } from '../contract/message-of.js';
 import { startParkedEvent } from '../client/event-sink.js';
 import { parkedInputOf } from '../client/parked-events.js';
@@ -57,7 +57,8 @@ async function orWhy<T>(hash: string, work: () => Promise<T>): Promise<T | Extra
   try {
     return await work();
   } catch (error) {
-    return { hash, result: 'failed', why: messageOf(error) };
+    const refusal = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
+    return { hash, result: 'failed', why: messageOf(refusal ?? error) };
   }
 }
 
@@ -85,11 +86,8 @@ async function replay(client: Client, hash: string): Promise<'woken' | 'startedA
   const workflowId = parkedEventWorkflowId(hash);
   const { status, runId } = await client.workflow.getHandle(workflowId).describe();
   if (isOpen(status)) {
-    // Wait only until the update is accepted: the answer is not needed here.
-    await client.workflow.getHandle(workflowId).startUpdate(UPDATE_NAMES.retryNow, {
-      args: [{}],
-      waitForStage: 'ACCEPTED',
-    });
+    // To its answer, which comes at once: an update that the flow refuses, such as under a key it lacks, would start as well.
+    await client.workflow.getHandle(workflowId).executeUpdate(UPDATE_NAMES.retryNow, { args: [{}] });
     return 'woken';
   }
   if (status.name === 'COMPLETED' && (await statusOfResult(client, workflowId, runId)) === 'delivered') {

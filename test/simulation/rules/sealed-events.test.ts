@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import { replayEvents } from '../../../src/cli/replay-events.js';
+import { startParkedEvent } from '../../../src/client/event-sink.js';
 import { parkedEventsOf } from '../../../src/client/parked-events.js';
 import {
   MEMO_KEYS,
@@ -11,6 +13,7 @@ import {
   subscriptionWorkflowId,
   WORKFLOW_TYPES,
 } from '../../../src/contract/names.js';
+import { TEST_ENCRYPTION_KEYS, testDataConverter } from '../../support/data-converter.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { monthly } from '../../support/subscriptions.js';
@@ -104,6 +107,19 @@ describe('an event that was written in clear', () => {
     expect(replayed).toEqual({ hash: 'e'.repeat(64), result: 'failed', why });
     expect(await charge.status()).toMatchObject({ status: 'pending', ignored: {} });
   });
+});
+
+test('a parked event that refuses to look for its flow, such as under a key it lacks, is not said to look', async () => {
+  const { event } = await pendingCharge();
+  const hash = 'd'.repeat(64);
+  const parked = { ...event, hash, paymentId: randomUUID(), transactionId: randomUUID() };
+  await startParkedEvent(time.client, { event: parked, reason: 'flowNotFound' }, 'once');
+  await time.passUntil((await time.now()) + MINUTE);
+  const { connection, options } = time.client;
+  const dataConverter = testDataConverter(`k9:${'A'.repeat(43)}=,${TEST_ENCRYPTION_KEYS}`);
+  const [refused] = await replayEvents(new Client({ connection, namespace: options.namespace, dataConverter }), [hash]);
+  expect(refused).toEqual({ hash, result: 'failed', why: expect.stringContaining("can't decode the request") });
+  expect(await replayEvents(time.client, [hash])).toEqual([{ hash, result: 'woken' }]);
 });
 
 describe('a worker that refuses what comes in clear', () => {
