@@ -1,5 +1,6 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
+import { AcceptedUpdates } from '../client/accepted-updates.js';
 import { unlessGone } from '../client/earlier-runs.js';
 import { UPDATE_NAMES } from '../contract/names.js';
 import { Decoder } from './decode.js';
@@ -62,6 +63,7 @@ export async function exportedRun(client: Client, listed: Listed): Promise<Expor
 class RunReader {
   readonly run: ExportedRun;
   readonly #decoder: Decoder;
+  readonly #updates = new AcceptedUpdates();
   /** By the id of the event that accepted it. */
   readonly #commands = new Map<string, ExportedCommand>();
 
@@ -83,12 +85,11 @@ class RunReader {
 
   async #command(event: Event): Promise<void> {
     const at = timeOf(event);
-    const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
+    const accepted = this.#updates.acceptedBy(event);
     // Questions change nothing.
-    if (accepted && accepted.acceptedRequest?.input?.name !== UPDATE_NAMES.outcome) {
-      const { input, meta } = accepted.acceptedRequest ?? {};
-      const request = await this.#value(input?.args?.payloads?.[0]);
-      const command = { at, name: input?.name ?? '?', id: meta?.updateId ?? '', request };
+    if (accepted && accepted.name !== UPDATE_NAMES.outcome) {
+      const request = await this.#value(accepted.argument);
+      const command = { at, name: accepted.name, id: accepted.updateId ?? '', request };
       this.#commands.set(String(event.eventId), command);
       this.run.commands.push(command);
     }

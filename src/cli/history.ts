@@ -1,4 +1,5 @@
 import type { Client, WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
+import { AcceptedUpdates } from '../client/accepted-updates.js';
 import { SIGNAL_NAMES, UPDATE_NAMES } from '../contract/names.js';
 import { Decoder, fieldOf } from './decode.js';
 
@@ -58,6 +59,7 @@ const OF_COMMAND = [
 class HistoryReader {
   readonly history: History = { highlights: [], asked: 0, result: undefined };
   readonly #decoder: Decoder;
+  readonly #updates = new AcceptedUpdates();
   readonly #scheduled = new Map<string, string>();
   readonly #attempts = new Map<string, number>();
   readonly #commands = new Map<string, string>();
@@ -151,15 +153,15 @@ class HistoryReader {
         text: `came${describeFields(payload, OF_EVENT)}`,
       };
     }
-    const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
+    const accepted = this.#updates.acceptedBy(event);
     if (accepted) {
-      const name = accepted.acceptedRequest?.input?.name ?? '?';
+      const { name } = accepted;
       this.#commands.set(String(event.eventId), name);
       if (name === UPDATE_NAMES.outcome) {
         this.history.asked += 1;
         return undefined;
       }
-      const argument = await this.#decoder.value(accepted.acceptedRequest?.input?.args?.payloads?.[0]);
+      const argument = await this.#decoder.value(accepted.argument);
       return { kind: 'command', name, text: `given${describeFields(argument, OF_COMMAND)}` };
     }
     const completed = event.workflowExecutionUpdateCompletedEventAttributes;

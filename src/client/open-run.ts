@@ -11,6 +11,7 @@ import {
   PAYMENT_ACTIONS,
 } from '../contract/payment-actions.js';
 import type { PaymentAndTransactions, TransactionRecord } from '../contract/records.js';
+import { AcceptedUpdates } from './accepted-updates.js';
 import { eventsOf, described, latestResult } from './earlier-runs.js';
 import { decode, requireDecoded } from './ended-flow.js';
 
@@ -26,12 +27,6 @@ const SETTLE: string = UPDATE_NAMES.settleManually;
 const ACTIONS_BEFORE: keyof PaymentActivities = 'findActionsBefore';
 const READ_ALL: keyof PaymentActivities = 'getPaymentAndTransactions';
 const CREATES: ReadonlySet<string> = new Set(['createRefund', 'createCapture', 'createVoid']);
-
-/** As the engine's events have it. */
-interface Request {
-  name?: string | null;
-  args?: { payloads?: Payload[] | null } | null;
-}
 
 /** A command that was accepted. */
 interface Given {
@@ -51,8 +46,7 @@ export async function openRunOf(client: Client, workflowId: string): Promise<Ope
     actions.push(...list);
     if (list.length >= KEPT_ACTIONS) result.mayLackEarlier = true;
   };
-  /** Requests that a reset has given again, by the id of their update. */
-  const admitted = new Map<string, Request>();
+  const updates = new AcceptedUpdates();
   /** Names by the id of the event that scheduled or accepted it. */
   const calls = new Map<string, string>();
   const commands = new Map<string, Given>();
@@ -85,17 +79,12 @@ export async function openRunOf(client: Client, workflowId: string): Promise<Ope
     for (const { payloads } of Object.values(event.markerRecordedEventAttributes?.details ?? {}))
       for (const payload of payloads ?? [])
         made.push(...idsUnderKey(workflowId, await read(payload).catch(() => undefined)));
-    const again = event.workflowExecutionUpdateAdmittedEventAttributes?.request;
-    if (again?.input) admitted.set(again.meta?.updateId ?? '', again.input);
-    const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
-    const input = accepted?.acceptedRequest?.input ?? admitted.get(accepted?.protocolInstanceId ?? '');
+    const accepted = updates.acceptedBy(event);
     // What was asked for is not shown: it may name transactions of others.
-    if (accepted && input && (COMMANDS.has(input.name ?? '') || input.name === SETTLE))
-      commands.set(id, {
-        name: input.name ?? '',
-        updateId: accepted.protocolInstanceId ?? undefined,
-        request: await decode(input.args?.payloads?.[0], client.options.loadedDataConverter),
-      });
+    if (accepted && (COMMANDS.has(accepted.name) || accepted.name === SETTLE)) {
+      const { name, updateId, argument } = accepted;
+      commands.set(id, { name, updateId, request: await decode(argument, client.options.loadedDataConverter) });
+    }
     const answered = event.workflowExecutionUpdateCompletedEventAttributes;
     const answer = answered && (await read(answered.outcome?.success?.payloads?.[0]));
     const command = commands.get(String(answered?.acceptedEventId));

@@ -5,6 +5,7 @@ import { Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { exportRuns } from '../../../src/cli/export.js';
 import type { ExportedRun } from '../../../src/cli/exported-run.js';
+import { readHistory } from '../../../src/cli/history.js';
 import { CARDS } from '../../support/charges.js';
 import { testDataConverter } from '../../support/data-converter.js';
 import { resetToFirstTask } from '../../support/resets.js';
@@ -74,6 +75,24 @@ test('an export has a flow that failed, one that was stopped, and each run of on
     { runId: secondRun, firstRunId: first?.runId, commands: [{ name: 'reset' }], result: { status: 'succeeded' } },
   ]);
   expect(runs.map(({ closedAt }) => closedAt)).toEqual(runs.map(({ closedAt }) => closedAt).toSorted());
+});
+
+test('an export, and show, have of a run that was reset what it was told again, by whom and why, and no question', async () => {
+  const input = await inputOf(time, 'authorizeAndCapture', { captureMode: 'manual' });
+  const hold = await beginFlow(time, 'authorizeAndCapture', input);
+  await time.passUntil(hold.startedAt + SECOND);
+  await time.holdfast.authorize(input as Parameters<typeof time.holdfast.authorize>[0]);
+  await hold.ask('capture', { commandId: 'take', ...OPERATOR });
+  await hold.outcome();
+  const runId = await resetToFirstTask(time.client, hold.workflowId);
+  await time.client.workflow.getHandle(hold.workflowId).result();
+  const run = (await exported()).runs.find((one) => one.runId === runId);
+  const taken = { name: 'capture', id: expect.any(String), request: { commandId: 'take', ...OPERATOR } };
+  expect(run?.commands).toMatchObject([{ name: 'reset' }, { ...taken, answer: { status: 'succeeded' } }]);
+  const { asked, highlights } = await readHistory(time.client, { workflowId: hold.workflowId, runId });
+  expect(asked).toBe(1);
+  const given = highlights.filter(({ kind }) => kind === 'command').map(({ name, text }) => `${name} ${text}`);
+  expect(given).toEqual([expect.stringMatching(/^capture given: who .*, why .*, commandId take$/), 'capture done']);
 });
 
 test('an export holds no CVV, and no line twice when the next one goes on from it', async () => {
