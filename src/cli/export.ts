@@ -63,7 +63,8 @@ export async function exportRuns(client: Client, { file, since, until }: ExportO
         new Date(to),
         async (line) => {
           hash.update(line);
-          await output.write(line);
+          // To its end: a write may take a part of it.
+          await output.appendFile(line);
         },
         exported,
       );

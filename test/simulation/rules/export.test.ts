@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Client, type WorkflowExecutionInfo } from '@temporalio/client';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { exportRuns } from '../../../src/cli/export.js';
 import type { ExportedRun } from '../../../src/cli/exported-run.js';
 import { readHistory } from '../../../src/cli/history.js';
@@ -131,6 +132,22 @@ test('of two exports to one name at once one is there as a whole, and the other 
   expect(done).toEqual([createHash('sha256').update(readFileSync(file)).digest('hex')]);
   expect(refused).toEqual([expect.stringContaining('exists already')]);
   expect(readdirSync(dirname(file))).toEqual(['export.jsonl']);
+});
+
+test('an export is whole where a write takes a part of what it is given', async () => {
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  await flow.outcome();
+  const other = await open(join(temporaryFolder(), 'other'), 'w');
+  const files = Object.getPrototypeOf(other) as typeof other;
+  const write = Reflect.get(files, 'write') as (text: string) => Promise<never>;
+  const halves = vi.spyOn(files, 'write').mockImplementation(async function (this: typeof other, text: unknown) {
+    const whole = String(text);
+    return await write.call(this, whole.slice(0, whole.length / 2));
+  });
+  const { file, summary, runs } = await exported().finally(() => halves.mockRestore());
+  await other.close();
+  expect(runs).toHaveLength(summary.runs);
+  expect(createHash('sha256').update(readFileSync(file)).digest('hex')).toBe(summary.sha256);
 });
 
 test('an export names what Temporal no longer keeps, and what it can not decode', async () => {
