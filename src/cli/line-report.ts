@@ -36,6 +36,9 @@ const entrySchema = z.object({
   outcome: z.unknown().optional(),
 });
 
+/** Of each entry. */
+const BEGINNING = '{"line":';
+
 /** Fields of an outcome that say what became of the money. No token and no customer data goes into a report. */
 const REPORTED = [
   ...['status', 'paymentId', 'transactionId', 'amount', 'currency', 'category', 'reason', 'workflowId'],
@@ -81,11 +84,15 @@ export class Report {
     }
     // A call that was killed may have left a line without its end: that flow is asked again.
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+    const rest = text.slice(whole.length);
+    const lines = whole.split('\n').slice(0, -1);
+    const refuse = (number: number): never => {
+      throw new CommandError(`${this.path}, line ${number}, is no report: name another file by --report`);
+    };
     const done = new Set<string>();
-    for (const [index, line] of whole.split('\n').slice(0, -1).entries()) {
+    for (const [index, line] of lines.entries()) {
       const entry = entrySchema.safeParse(parsed(line));
-      if (!entry.success)
-        throw new CommandError(`${this.path}, line ${index + 1}, is no report: name another file by --report`);
+      if (!entry.success) return refuse(index + 1);
       const { outcome, at, temporal } = entry.data;
       if (temporal !== this.#temporal) continue;
       const status =
@@ -94,7 +101,9 @@ export class Report {
       if (entry.data.result === 'outcome' && !OPEN.has(status) && Date.parse(at) > until) done.add(key);
       else done.delete(key);
     }
-    if (whole !== text) truncateSync(this.path, Buffer.byteLength(whole));
+    // Another file must not lose its last line, which may be its only one.
+    if (!rest.startsWith(BEGINNING.slice(0, rest.length))) return refuse(lines.length + 1);
+    if (rest !== '') truncateSync(this.path, Buffer.byteLength(whole));
     return done;
   }
 
