@@ -201,7 +201,7 @@ function safeToDo(flow: FlowState): string {
   if (isReferenceConflict(flow.failure)) return 'Ask the earlier run what happened before you repeat anything.';
   if (flow.settleable && flow.status === 'authorized') return SAY_WHAT_YOU_KNOW;
   if (flow.lasting !== undefined && flow.status === 'authorized')
-    return 'Look at the capture at the provider; `void` releases what is held if it took nothing.';
+    return 'Look at the provider what was captured before you `capture` or `void` what is held.';
   if (flow.lasting !== undefined) return 'Look at both at the provider; `refund` what nobody wants taken.';
   if (outcome !== undefined) return 'Nothing to do.';
   if (flow.failure !== undefined) return 'Safe to repeat under a new reference, with the fault mended.';

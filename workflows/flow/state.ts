@@ -110,8 +110,9 @@ export interface Hold {
   captured?: string;
   /** The capture under way, and the transaction with its reference that an event has called `Succeed`. */
   capturing?: { reconciliationId: string; told?: string } | undefined;
-  /** Captures of the holds before it, which have failed. */
+  /** Of the holds before it: their captures, which have failed, and their payments. */
   readonly capturesBefore?: string[];
+  readonly paymentsBefore?: string[];
   /** A run of this flow has sent the void that makes room for the next hold. */
   released?: true;
   /** A part that was certainly captured, while the rest of the hold is being released. */
@@ -216,9 +217,8 @@ export interface FlowState extends Run, Continuing, Guarded {
   /** The provider's details of it so far. */
   details: TransactionDetails | undefined;
   redirectUrl: string | undefined;
-  /** Epoch ms: how long a redirected buyer has to come back. */
+  /** How long a redirected buyer has to come back: until then (epoch ms), and the limit (ms). */
   redirectUntil: number | undefined;
-  /** ms. */
   redirectLimitMs: number;
   /** The service offered no read of the payment before the operation under way (money rule 8). */
   notLooked: boolean;

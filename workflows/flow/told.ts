@@ -37,6 +37,7 @@ export function noteCaptured(flow: FlowState, event: TransactionEvent): boolean 
     noteContradiction(flow, 'capture', transactionId);
     return flow.kind === 'capture' || flow.kind === 'void';
   }
+  if (isOfHoldBefore(flow, event)) noteOfHoldBefore(flow, [transactionId], event.paymentId);
   // To the void of a pending operation the capture may be that very operation.
   const isUnderWay = flow.kind === 'capture' || (flow.kind === 'void' && flow.beingVoided === undefined);
   return isUnderWay && isToldSinceRead(flow);
@@ -46,10 +47,36 @@ export function noteCaptured(flow: FlowState, event: TransactionEvent): boolean 
  * Whether a signed event has called a capture of the payment `Succeed` that no read of the hold can have shown, and that is
  * not the one under way: a void could reverse captured money, and a capture take it twice.
  */
-export function isToldSinceRead({ hold, transactionId: ofStep, toldSinceRead = [] }: FlowState): boolean {
+export function isToldSinceRead(flow: FlowState): boolean {
+  return othersTold(flow).length > 0;
+}
+
+function othersTold({ hold, transactionId: ofStep, toldSinceRead = [] }: FlowState): string[] {
   const { captured, capturing } = hold ?? {};
   const own = [captured, ...(capturing === undefined ? [] : [capturing.told, ofStep])];
-  return toldSinceRead.some((transactionId) => !own.includes(transactionId));
+  return toldSinceRead.filter((transactionId) => !own.includes(transactionId));
+}
+
+/** It is of the payment of a hold that the present one has replaced, or that the authorization under way is to replace. */
+function isOfHoldBefore({ hold, paymentId }: FlowState, event: TransactionEvent): boolean {
+  if (hold === undefined || event.paymentId === paymentId) return false;
+  return event.paymentId === hold.authorized.paymentId || hold.paymentsBefore?.includes(event.paymentId) === true;
+}
+
+/** Tells a person before the hold that has replaced it is captured: the money may have been taken already. */
+function noteOfHoldBefore(flow: FlowState, captures: readonly string[], paymentId: string): void {
+  for (const id of captures)
+    addLasting(flow, `an event calls capture ${id} Succeed, of payment ${paymentId}, whose hold was replaced`);
+  showLasting(flow);
+}
+
+/**
+ * Before the flow goes on to the payment that has replaced this one: the run before a reset, or one that a restore has lost, may have made it
+ * although a capture may have taken the money.
+ */
+export function noteToldBefore(flow: FlowState): void {
+  const told = othersTold(flow);
+  if (told.length > 0) noteOfHoldBefore(flow, told, flow.paymentId ?? '');
 }
 
 /** A read has shown how the hold stands. @param before what had been told when the read began */

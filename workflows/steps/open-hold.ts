@@ -35,7 +35,7 @@ export function openHold(
     captureAtOnce: captureMode === 'auto' && earlier === undefined,
     retries: { tries: 0, lastTryAt: 0, captureFailed: false },
     captures: [],
-    ...(earlier !== undefined && { capturesBefore: [...(earlier.capturesBefore ?? []), ...earlier.captures] }),
+    ...(earlier !== undefined && ofHoldsBefore(earlier)),
     voids: [],
     sequences,
     voidsBefore: sequences.void,
@@ -59,6 +59,14 @@ export function openHold(
   flow.keepsVoid = false;
   flow.tellOfVoid = false;
   return hold;
+}
+
+function ofHoldsBefore({ capturesBefore = [], captures, paymentsBefore = [], authorized }: Hold) {
+  const { paymentId } = authorized;
+  return {
+    capturesBefore: [...capturesBefore, ...captures],
+    paymentsBefore: paymentId === undefined ? paymentsBefore : [...paymentsBefore, paymentId],
+  };
 }
 
 function sequencesAfter(earlier: Hold | undefined): Hold['sequences'] {

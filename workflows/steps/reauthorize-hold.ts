@@ -8,6 +8,7 @@ import { EXPIRY_MARGIN_MS } from '../../src/domain/hold.js';
 import { isUnknownWord } from '../../src/domain/payment-words.js';
 import { nextMessageOrRun } from '../flow/inbox.js';
 import { noteAction } from '../flow/outcomes.js';
+import { isToldSinceRead, noteToldBefore } from '../flow/told.js';
 import { kept, resumable } from '../flow/continue.js';
 import { type FlowState, type Hold } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
@@ -79,6 +80,8 @@ function isVoidedElsewhere(gone: HoldOutcome): boolean {
 }
 
 const VOIDED_ELSEWHERE = 'the payment has been voided elsewhere';
+/** That the payment is shown as voided says nothing against it: its status follows what was done last. */
+const TOLD = 'an event calls a capture of it Succeed';
 
 /** Returns undefined if nothing prevents the reauthorization. */
 function mayReauthorize(flow: FlowState, hold: Hold, gone: HoldOutcome): Reauthorized | undefined {
@@ -88,6 +91,7 @@ function mayReauthorize(flow: FlowState, hold: Hold, gone: HoldOutcome): Reautho
   if (isGoneForGood(hold, gone)) return giveUp(hold, gone, 'the run before a reset has released it');
   if (mayBeReauthorized(flow, hold, gone)) return undefined;
   if (isVoidedElsewhere(gone)) return giveUp(hold, gone, VOIDED_ELSEWHERE);
+  if (isToldSinceRead(flow)) return giveUp(hold, gone, TOLD);
   if (gone.status === 'expired' && gone.confirmed === false)
     return giveUp(hold, gone, 'the service still shows the old hold');
   return isCancelled(flow, hold) ? giveUp(hold, gone, 'the flow was cancelled') : undefined;
@@ -120,9 +124,12 @@ async function authorizeAgain(
       return isLookedFor ? giveUp(hold, gone, VOIDED_ELSEWHERE) : end(flow, hold, gone, created.ended);
     ({ payment } = created);
     if (isNew) {
+      const mayBeUnsent = created.readOnlyReason === undefined && !wasReplaced(hold) && !isLookedFor;
+      // The news may have come since the hold was shown as gone.
+      if (mayBeUnsent && isToldSinceRead(flow)) return giveUp(hold, gone, TOLD);
+      noteToldBefore(flow);
       attachPayment(flow, payment);
-      if (created.readOnlyReason === undefined && isCancelled(flow, hold) && !wasReplaced(hold) && !isLookedFor)
-        return giveUp(hold, gone, 'the flow was cancelled');
+      if (mayBeUnsent && isCancelled(flow, hold)) return giveUp(hold, gone, 'the flow was cancelled');
       const unsent = created.readOnlyReason === undefined ? await notSentForVoid(flow) : undefined;
       if (unsent !== undefined) {
         answerEarlyVoid(flow, unsent);
