@@ -74,7 +74,7 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
   const begun = await resumeAct(flow, hold, notes);
   if (begun !== undefined) return begun;
   for (;;) {
-    const { mustVoid, terms } = hold;
+    const { mustVoid } = hold;
     distrustTold(flow, hold);
     if (isCancelled(flow, hold)) hold.mustVoid ??= 'cancel';
     const asked = waitingVoid(flow);
@@ -107,10 +107,9 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
       continue;
     }
     // A command that waits goes before the void of a deadline: after a reset it may be what the run before has executed.
-    // Nothing can be captured from a hold that has lapsed, so a capture waits for the next one.
-    const waitsForNext = flow.queue[0]?.name === 'capture' && reauthorizesAtDeadline(hold);
-    const lapsed = Date.now() >= terms.heldUntil && waitsForNext;
-    if (act.act !== 'capture' && hold.mustVoid === undefined && flow.queue.length > 0 && !lapsed) {
+    const [waiting] = flow.queue;
+    const isTaken = waiting !== undefined && !waitsForNext(hold, waiting);
+    if (act.act !== 'capture' && hold.mustVoid === undefined && isTaken) {
       const ended = await listen(flow, hold, notes, 0, true);
       if (ended !== undefined) return ended;
       continue;
@@ -138,6 +137,11 @@ async function untilEnd(flow: FlowState, hold: Hold, notes: Following): Promise<
     if (ended !== undefined) return ended;
     if (!wasKept(hold, mustVoid)) noteTry(hold, captures);
   }
+}
+
+/** Nothing can be captured from a hold that has lapsed. The next one may be long in coming, while a brake holds it back. */
+function waitsForNext(hold: Hold, { name }: QueuedCommand): boolean {
+  return name === 'capture' && Date.now() >= hold.terms.heldUntil && reauthorizesAtDeadline(hold);
 }
 
 /** A brake has stopped the release of the hold before its deadline: nothing was sent, and nothing has to be tried again. */
@@ -192,15 +196,11 @@ async function listen(
   const endsOnCancel = hold.mustVoid === undefined;
   // Commands that come while it is released for the next hold are meant for that one.
   const takesCommands = hold.mustVoid !== 'reauthorize';
-  const what = 'Until the deadline of the hold';
-  const next = await nextCommandOrMessage(flow, waitMs, what, endsOnCancel, () => takesCommands);
+  const takes = (command: QueuedCommand): boolean => takesCommands && !waitsForNext(hold, command);
+  const next = await nextCommandOrMessage(flow, waitMs, 'Until the deadline of the hold', endsOnCancel, takes);
   if ('command' in next) {
     const { command } = next;
     if (refusedAsOver(hold, command)) return undefined;
-    if (command.name === 'capture' && Date.now() >= hold.terms.heldUntil && reauthorizesAtDeadline(hold)) {
-      flow.queue.unshift(command);
-      return undefined;
-    }
     // An event may have come with the command, and while that was queued the hold may have changed.
     distrustTold(flow, hold);
     const refusal =

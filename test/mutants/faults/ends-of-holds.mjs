@@ -77,7 +77,7 @@ export const HOLD_END_FAULTS = [
     rule: 'money rule 8',
     promise: 'After a reset a deadline that has passed takes no void for its own that made room for the next hold.',
     file: 'workflows/steps/hold.ts',
-    from: "if (act.act !== 'capture' && hold.mustVoid === undefined && flow.queue.length > 0 && !lapsed) {",
+    from: "if (act.act !== 'capture' && hold.mustVoid === undefined && isTaken) {",
     to: "if (act.act === 'nothing') {",
     tests: ['test/simulation/rules/reset-reauthorizations.test.ts', 'test/simulation/rules/holds-being-read.test.ts'],
   },
@@ -225,8 +225,8 @@ export const HOLD_END_FAULTS = [
     promise:
       'One command reauthorizes once, also where the hold has lapsed, and is answered so when it is repeated after a reset.',
     file: 'workflows/steps/hold.ts',
-    from: "const waitsForNext = flow.queue[0]?.name === 'capture' && reauthorizesAtDeadline(hold);",
-    to: 'const waitsForNext = reauthorizesAtDeadline(hold);',
+    from: "return name === 'capture' && Date.now() >= hold.terms.heldUntil",
+    to: "return name !== 'nothing' && Date.now() >= hold.terms.heldUntil",
     tests: ['test/simulation/rules/reset-reauthorizations.test.ts'],
   },
   {
@@ -314,8 +314,8 @@ export const HOLD_END_FAULTS = [
     rule: 'money rule 8',
     promise: 'A capture of the next hold is told as it was, also once the first hold would have lapsed.',
     file: 'workflows/steps/hold.ts',
-    from: "if (command.name === 'capture' && Date.now() >= hold.terms.heldUntil && reauthorizesAtDeadline(hold)) {",
-    to: "if (command.name === 'nothing') {",
+    from: 'takesCommands && !waitsForNext(hold, command);',
+    to: 'takesCommands;',
     tests: ['test/simulation/rules/reset-evidence.test.ts'],
   },
   {
@@ -336,5 +336,15 @@ export const HOLD_END_FAULTS = [
     from: 'const capturesAtOnce = hold.captureAtOnce && hold.mustVoid === undefined;',
     to: 'const capturesAtOnce = hold.captureAtOnce;',
     tests: ['test/simulation/rules/early-voids.test.ts'],
+  },
+  {
+    name: 'capture-for-the-next-hold-taken-for-ever',
+    rule: 'holds',
+    promise:
+      'A capture waits for the next hold, while a brake holds that back, without keeping its flow busy for ever.',
+    file: 'workflows/steps/hold.ts',
+    from: "endsOnCancel, takes);\n  if ('command' in next) {\n    const { command } = next;\n",
+    to: "endsOnCancel, () => takesCommands);\n  if ('command' in next) {\n    const { command } = next;\n    if (!takes(command)) return void flow.queue.unshift(command);\n",
+    tests: ['test/simulation/rules/braked-holds.test.ts'],
   },
 ];

@@ -1,9 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { FinalStepOutcome } from '../../../src/contract/outcome.js';
 import { storedInSkippedTime } from '../../support/cards.js';
 import { movements } from '../../support/payments.js';
-import { beginHeld } from '../../support/virtual-flows.js';
+import { resetTo } from '../../support/resets.js';
+import { beginHeld, type VirtualFlow } from '../../support/virtual-flows.js';
 import { beginOwing, BRAKED, braking } from './braking.js';
-import { answers, beginFlow, DAY, failsWith, HOUR, inputOf, SECOND, sharedTime } from './context.js';
+import { answers, beginFlow, DAY, failsWith, HOUR, inputOf, MINUTE, SECOND, sharedTime } from './context.js';
 
 const time = sharedTime({ billing: true });
 const { brake, release } = braking(time);
@@ -67,6 +69,7 @@ describe('a hold that is to be captured at once', () => {
 describe('a hold is not given up for a new one that the brake would stop', () => {
   const HELD = 'authorization Succeed 6000 USD';
   const RELEASED = 'void Succeed 6000 USD';
+  const TAKEN = 'capture Succeed 6000 USD';
   const reauthorizable = async (more: object = {}) => {
     const cardOnFile = { entryMode: 'cof_cardholder_initiated_transaction' } as const;
     return await beginHeld(time, { ...(await storedInSkippedTime(time)), cardOnFile, ...more });
@@ -106,6 +109,55 @@ describe('a hold is not given up for a new one that the brake would stop', () =>
     await release();
     await time.passUntil(hold.startedAt + 3 * DAY);
     expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD]);
+  });
+
+  describe('at a deadline so near its end that the hold lapses before the next try', () => {
+    const END = 7 * DAY;
+    // What releases it is later than it says.
+    beforeEach(async () => await time.sandbox.settings({ holdMs: 8 * DAY }));
+    afterEach(async () => await time.sandbox.settings({ holdMs: END }));
+    const eventsOf = async ({ workflowId }: VirtualFlow<unknown>) =>
+      (await time.client.workflow.getHandle(workflowId).fetchHistory()).events ?? [];
+    const braked = async () => {
+      const hold = await reauthorizable({ onDeadline: 'reauthorize', captureDeadline: '167 hours' });
+      await brake();
+      return hold;
+    };
+
+    async function expectCaptured(hold: VirtualFlow<unknown>, answer: Promise<FinalStepOutcome>) {
+      await time.passUntil(hold.startedAt + END + 10 * MINUTE);
+      await release();
+      await time.passUntil(hold.startedAt + END + HOUR);
+      expect(await answer).toMatchObject({ status: 'succeeded' });
+      expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, TAKEN]);
+      // One that never ends fails.
+      const failed = (await eventsOf(hold)).filter(
+        ({ workflowTaskFailedEventAttributes: how }) => how && !how.newRunId,
+      );
+      expect(failed).toEqual([]);
+    }
+
+    test('a capture that has come while it was read waits for the next one', async () => {
+      const hold = await braked();
+      await time.passUntil(hold.startedAt + END - SECOND);
+      const looking = time.hold('getPayment');
+      await time.holdfast.retryNow({ workflowId: hold.workflowId });
+      await looking.reached;
+      const { answer } = await hold.command('capture', { commandId: 'one' });
+      await time.passUntil(hold.startedAt + END + SECOND);
+      looking.release();
+      await expectCaptured(hold, answer);
+    });
+
+    test('so does one that a run made by a reset is given once it has lapsed', async () => {
+      const hold = await braked();
+      await time.passUntil(hold.startedAt + END - 10 * MINUTE);
+      const tasks = (await eventsOf(hold)).filter((event) => event.workflowTaskCompletedEventAttributes);
+      await resetTo(time.client, hold, tasks.at(-1)?.eventId);
+      await time.passUntil(hold.startedAt + END + 5 * MINUTE);
+      const { answer } = await hold.command('capture', { commandId: 'one' });
+      await expectCaptured(hold, answer);
+    });
   });
 
   test('and where the brake comes when it is gone, the flow ends as it has ended', async () => {
