@@ -48,8 +48,8 @@ async function readExpired(flow: FlowState, hold: Hold): Promise<HoldOutcome | '
     return (await capturedElsewhere(flow, hold, payment)) ?? 'unclear';
   if (payment.status === 'Voided') return expired(flow, hold, payment);
   const { heldUntil } = hold.terms;
-  // The run before a reset may have captured, which this run doesn't know: only an operator can tell.
-  if (payment.status === 'unknown' && payment.afterReset) {
+  // The run before a reset may have captured, which this run doesn't know: only an operator can tell. A capture in doubt is asked about by name.
+  if (payment.status === 'unknown' && payment.afterReset && !mayBeCaptured(flow, hold)) {
     hold.unlistedCapture = true;
     askForCaptures(
       flow,

@@ -130,4 +130,14 @@ export const BELIEVED_ANSWER_FAULTS = [
     to: '',
     tests: ['test/domain/lists-lag.test.ts', 'test/simulation/rules/words-of-payments.test.ts'],
   },
+  {
+    name: 'doubted-hold-asked-about-as-any-other-after-a-reset',
+    rule: 'operators',
+    promise:
+      'What a person is asked to say of a hold in doubt is taken after a reset as well, once the hold must have ended.',
+    file: 'workflows/steps/hold-ends.ts',
+    from: 'payment.afterReset && !mayBeCaptured(flow, hold)',
+    to: 'payment.afterReset',
+    tests: ['test/simulation/rules/doubted-holds.test.ts'],
+  },
 ];

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
+import { resetTo } from '../../support/resets.js';
 import { beginHeld } from '../../support/virtual-flows.js';
 import { answers, DAY, declined, failsWith, HOUR, MINUTE, OPERATOR, sharedTime } from './context.js';
 
@@ -64,6 +65,18 @@ describe('a hold that nothing can be read of, whose capture failed without confi
     const what = { status: 'succeeded', transactionId, amount: 6_000 };
     await time.holdfast.settleManually(hold.reference, { ...OPERATOR, ...what } as never);
     expect(await hold.outcome()).toMatchObject({ status: 'captured', transactionId });
+  });
+
+  test('takes the word that its capture took nothing also after a reset, once it must have ended', async () => {
+    const { hold } = await doubted();
+    const { events } = await time.client.workflow.getHandle(hold.workflowId).fetchHistory();
+    const tasks = events?.filter((event) => event.workflowTaskCompletedEventAttributes);
+    await resetTo(time.client, hold, tasks?.at(-1)?.eventId);
+    await time.passUntil(hold.startedAt + 60 * DAY);
+    const { operatorReason = '' } = await hold.status();
+    expect(operatorReason).toContain('failed without confirmation, and may have taken the money');
+    await time.holdfast.settleManually(hold.reference, { ...OPERATOR, status: 'notExecuted' });
+    expect(await time.holdfast.status(hold.reference)).toMatchObject({ status: 'expired' });
   });
 });
 
