@@ -36,6 +36,7 @@ class Reading {
   /** Command ids by update id. */
   readonly #updates = new Map<string, string>();
   #cancelled = false;
+  #hasEnded = false;
   #isKept = false;
 
   constructor(
@@ -63,6 +64,7 @@ class Reading {
     const command = this.#commands[this.#updates.get(answered ?? '') ?? ''];
     if (command !== undefined) command.answered = true;
     if (event.workflowExecutionCancelRequestedEventAttributes) this.#cancelled = true;
+    if (event.workflowExecutionCompletedEventAttributes) this.#hasEnded = true;
   }
 
   async #noteCall(payload: Payload | undefined, at: number): Promise<void> {
@@ -90,6 +92,7 @@ class Reading {
       firstSent: this.#firstSent,
       commands: this.#commands,
       cancelled: this.#cancelled,
+      ...(this.#hasEnded && { hasEnded: true as const }),
       isKept: this.#isKept,
     };
   }

@@ -60,12 +60,15 @@ async function isAttemptOf(client: Client, workflowId: string, runId: string, su
 function told(result: unknown): Pick<ToldEnd, 'saidTaken'> | undefined {
   if (!isSealed(result)) return { saidTaken: UNNAMED };
   const outcome = result as Partial<FinalChargeOutcome>;
-  if (saysThatNothingWasSent(outcome)) return {};
+  if (saysThatNothingWasSent(outcome) || RELEASED.has(outcome.status)) return {};
   const { transactionId = UNNAMED, evidence } = outcome;
   return evidence?.knownBy === 'operator' ? { saidTaken: transactionId } : undefined;
 }
 
 const UNNAMED = 'of unknown id';
+
+/** What was held or pending is not any more: a key that was never sent could hold it again. */
+const RELEASED: ReadonlySet<string | undefined> = new Set(['voided', 'expired']);
 
 async function whatWasTold(
   client: Client,

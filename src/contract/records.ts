@@ -68,6 +68,8 @@ export interface SentBefore {
   commands: Readonly<Record<string, { name: string; at: number; answered: boolean }>>;
   /** One of them was to be cancelled. */
   cancelled: boolean;
+  /** One of them has told how it ended. */
+  hasEnded?: true;
   /** False if no history of such a run is kept: then nothing is known. */
   isKept: boolean;
 }

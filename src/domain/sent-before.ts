@@ -74,7 +74,7 @@ export function isCaptureOf(before: SentBefore, commandId: string, sequence: num
 /**
  * True if a hold that a reset run finds ended may be replaced by its deadline: the run before has replaced it, or its
  * deadline has voided it, or nobody has voided it and it has lapsed. A hold that a command or a cancel was to void stays
- * as it is, and so does one of which the histories tell nothing.
+ * as it is, and so does one with which the run before has ended, or of which the histories tell nothing.
  */
 export function isReplacedByDeadline(
   before: EarlierRuns,
@@ -82,6 +82,8 @@ export function isReplacedByDeadline(
   endedAs: 'voided' | 'expired' | 'captured',
 ): boolean {
   if (isReplaced(before, hold)) return true;
+  // Whoever was told so may have had the order paid otherwise.
+  if (before.hasEnded === true) return false;
   const begun = begunAt(before, hold.number) ?? hold.authorizedAt;
   const isToldToVoid = Object.values(before.commands).some(({ name, at }) => name === 'void' && at >= begun);
   if (before.cancelled || isToldToVoid) return false;

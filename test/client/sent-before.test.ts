@@ -16,8 +16,8 @@ const sentIn = async (runs: Run[], converter = dataConverter) =>
 
 describe('what earlier runs have sent for their holds', () => {
   test('is told by operation and sequence, with the time of the first call', async () => {
-    const { firstSent, isKept, cancelled } = await sentIn([OWN, { runId: 'a', history }]);
-    expect([isKept, cancelled]).toEqual([true, false]);
+    const { firstSent, isKept, cancelled, hasEnded } = await sentIn([OWN, { runId: 'a', history }]);
+    expect([isKept, cancelled, hasEnded]).toEqual([true, false, true]);
     expect(Object.keys(firstSent)).toEqual(['void:1', 'createPayment:2', 'authorize:2', 'capture:1']);
     const times = Object.values(firstSent);
     expect(times).toEqual(times.toSorted((one, other) => one - other));
@@ -36,6 +36,12 @@ describe('what earlier runs have sent for their holds', () => {
     const open = { events: history.events?.filter((event) => !event.workflowExecutionUpdateCompletedEventAttributes) };
     const unanswered = await sentIn([OWN, { runId: 'a', history: open as typeof history }]);
     expect(Object.values(unanswered.commands).map(({ answered }) => answered)).toEqual([false, false]);
+  });
+
+  test('is told without an end where that of a run is none of its own', async () => {
+    const events = history.events?.filter((event) => !event.workflowExecutionCompletedEventAttributes);
+    const replaced = { events } as typeof history;
+    expect(await sentIn([OWN, { runId: 'a', history: replaced }])).not.toHaveProperty('hasEnded');
   });
 
   test('is told with a cancel', async () => {

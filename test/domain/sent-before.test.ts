@@ -104,6 +104,14 @@ describe('a hold that a reset run finds ended', () => {
     ['was to be voided by a cancel', sent({ 'void:1': DEADLINE }, { cancelled: true }), 'voided', false],
     ['was voided by somebody else', sent({ 'capture:1': 10 }), 'voided', false],
     ['has lapsed, and nobody has voided it', sent({ 'capture:1': DEADLINE }), 'expired', true],
+    ['has lapsed, and a flow has ended with it', sent({}, { hasEnded: true }), 'expired', false],
+    [
+      'was voided by its deadline, and a flow has ended with it',
+      sent({ 'void:1': DEADLINE }, { hasEnded: true }),
+      'voided',
+      false,
+    ],
+    ['was replaced before, by a flow that has ended', sent({ 'authorize:2': 20 }, { hasEnded: true }), 'voided', true],
     ['has lapsed, and no history tells', sent({}, { isKept: false }), 'expired', false],
   ])('is replaced by its deadline only where that has ended it: it %s', (_what, before, endedAs, replaced) => {
     expect(isReplacedByDeadline(before, HOLD, endedAs)).toBe(replaced);

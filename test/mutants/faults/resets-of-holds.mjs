@@ -185,4 +185,32 @@ export const RESET_HOLD_FAULTS = [
     to: "captureMode === 'auto'",
     tests: ['test/simulation/rules/holds.test.ts'],
   },
+  {
+    name: 'released-hold-made-again-by-a-reset',
+    rule: 'after a reset',
+    promise:
+      'A flow that has told its hold as released holds nothing again after a reset: the order may be paid otherwise.',
+    file: 'src/client/told-end.ts',
+    from: ' || RELEASED.has(outcome.status)',
+    to: '',
+    tests: ['test/simulation/rules/reset-evidence.test.ts'],
+  },
+  {
+    name: 'ended-flow-reauthorized-by-a-reset',
+    rule: 'after a reset',
+    promise: 'A hold with which the run before a reset has ended stays as it is.',
+    file: 'src/domain/sent-before.ts',
+    from: 'if (before.hasEnded === true) return false;',
+    to: '',
+    tests: ['test/domain/sent-before.test.ts'],
+  },
+  {
+    name: 'end-of-the-run-before-a-reset-not-read',
+    rule: 'after a reset',
+    promise: 'The histories tell whether a run before a reset has told its end.',
+    file: 'src/client/sent-before.ts',
+    from: 'if (event.workflowExecutionCompletedEventAttributes) this.#hasEnded = true;',
+    to: '',
+    tests: ['test/client/sent-before.test.ts'],
+  },
 ];

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
+import { WIRE_DETAILS } from '../../../src/contract/names.js';
 import { half } from '../../support/counts.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
-import { answers, failsWith, HOUR, sharedTime } from './context.js';
+import { answers, declined, failsWith, HOUR, OPERATOR, sharedTime } from './context.js';
 import {
   declinedCapture,
   EACH_TASK,
@@ -80,6 +82,63 @@ test.each([
   await flow.until(6.6);
   await flow.pass(30 * HOUR);
   await expectReleased(flow);
+});
+
+describe('a hold with which its flow has ended, which would have lapsed since', () => {
+  async function voidedElsewhere(task: Task, onDeadline: 'reauthorize' | 'void' = 'reauthorize') {
+    const flow = await heldIn(time, task, { onDeadline });
+    await flow.until(1);
+    const additionalDetails = { [WIRE_DETAILS.key]: 'of-another-flow' };
+    await time.provider.createVoid(
+      flow.paymentId,
+      { additionalDetails },
+      { idempotencyKey: `elsewhere-${flow.paymentId}` },
+    );
+    await time.holdfast.retryNow({ workflowId: flow.hold.workflowId });
+    expect(await flow.hold.outcome()).toMatchObject({ status: 'voided', reason: 'elsewhere' });
+    await flow.until(7.5);
+    return flow;
+  }
+
+  test.each(EACH_TASK)('is not held again by the run of a reset (to the task %s)', async (task) => {
+    const flow = await voidedElsewhere(task);
+    await flow.reset();
+    await flow.pass(30 * HOUR);
+    await expectReleased(flow);
+  });
+
+  async function expectNotAsked(flow: Held): Promise<void> {
+    const looking = time.hold('getPayment');
+    await flow.reset({ withoutSignals: true, withoutUpdates: true });
+    await looking.reached;
+    const { answer } = await flow.hold.command('reauthorize', { commandId: 'longer' });
+    looking.release();
+    await flow.pass(30 * HOUR);
+    const reason = expect.stringContaining('has told that it took nothing');
+    expect(await answer).toMatchObject({ status: 'notExecuted', reason });
+  }
+
+  test('nor by a command that comes with the reset', async () => {
+    const flow = await voidedElsewhere('ofTheRead', 'void');
+    await expectNotAsked(flow);
+    expect(await movements(time, flow.hold.reference)).toEqual([HELD, RELEASED]);
+  });
+
+  test('nor where a person has said that nothing was held any more, and is not said to have said otherwise', async () => {
+    const flow = await heldIn(time, 'ofTheRead', { onDeadline: 'void' });
+    const { hold, paymentId } = flow;
+    await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { offers: 'interface' } });
+    await time.sandbox.addFault({ ...declined(`/payments/${paymentId}/voids`), times: 1 });
+    const { transactionId = '' } = await hold.ask('void', { commandId: 'one' });
+    await hold.event({ eventType: 'payment.void.update', status: 'Succeed', amount: 6_000, transactionId });
+    await expect(hold.ask('void', { commandId: 'off' })).rejects.toMatchObject(failsWith('StateConflict'));
+    await time.holdfast.settleManually(hold.reference, { ...OPERATOR, status: 'notExecuted' });
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', evidence: { knownBy: 'operator' } });
+    await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { offers: 'all' } });
+    await flow.until(7.5);
+    await expectNotAsked(flow);
+    expect(await movements(time, hold.reference)).toEqual([HELD, 'void Failed 6000 USD']);
+  });
 });
 
 test.each(EACH_TASK)(
