@@ -3,6 +3,7 @@ import type { FinalStepOutcome, Succeeded, VoidOfPending } from '../../src/contr
 import type { PaymentRecord } from '../../src/contract/records.js';
 import { nextMessageOrRun, refusesWordOfAnother } from '../flow/inbox.js';
 import { baseOfHold, decidedOutcome } from '../flow/outcomes.js';
+import { isToldSinceRead } from '../flow/told.js';
 import { kept, resumable } from '../flow/continue.js';
 import { type FlowState, type Hold, type SettleCommand } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
@@ -48,9 +49,12 @@ async function release(flow: FlowState, hold: Hold, taken: Taken, notes: Releasi
   const lapses = (why: string): Captured => captured(hold, taken, lapsing(hold, taken, why));
   if (notes.looking === undefined) {
     // Empty if a void may be sent.
-    const why = await kept(notes, 'why', async () =>
-      taken.despite === undefined ? ((await whyNoVoid(flow)) ?? '') : 'it was voided while the capture was pending',
-    );
+    const why = await kept(notes, 'why', async () => {
+      if (taken.despite !== undefined) return 'it was voided while the capture was pending';
+      const offered = await whyNoVoid(flow);
+      // One that is stopped before it was sent would be followed as if its answer were lost.
+      return offered ?? (isToldSinceRead(flow) ? 'an event calls another capture Succeed' : '');
+    });
     if (why !== '' && why !== VOIDED) return lapses(why);
     if (why === '') {
       const ended = await sendVoid(flow, hold);

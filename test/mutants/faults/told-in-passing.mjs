@@ -207,4 +207,14 @@ export const TOLD_IN_PASSING_FAULTS = [
     to: 'attach',
     tests: ['test/simulation/rules/captures-told-amid-reauthorizations.test.ts'],
   },
+  {
+    name: 'void-of-the-rest-begun-though-it-is-unwanted',
+    rule: 'money rule 9',
+    promise:
+      'A void of what a capture has left, which is not to be sent since others have captured, is asked about by nobody.',
+    file: 'workflows/steps/release-rest.ts',
+    from: "isToldSinceRead(flow) ? 'an event calls another capture Succeed' : ''",
+    to: "''",
+    tests: ['test/simulation/rules/voids-after-capture.test.ts'],
+  },
 ];

@@ -99,6 +99,28 @@ describe('what a partial capture has left, where the service offers a void of it
     expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
   });
 
+  test('is not voided, nor asked about, once a capture by others is told while ours is under way', async () => {
+    await provider('allowed');
+    await sendingVoids();
+    const hold = await beginHeld(time, { amount: 20_000 });
+    const capturing = time.hold('createCapture');
+    await hold.command('capture', { commandId: 'part', amount: 6_000 });
+    await capturing.reached;
+    const others = { eventType: 'payment.capture.create', transactionId: 'others', status: 'Succeed' } as const;
+    await hold.event({ ...others, amount: 5_000 });
+    await time.passUntil((await time.now()) + 1_000);
+    capturing.release();
+    await time.passUntil((await time.now()) + MINUTE);
+    const { status, outcome, operatorReason, paymentId } = await hold.status();
+    expect(status).toBe('captured');
+    expect(outcome).toMatchObject({
+      capturedAmount: 6_000,
+      released: { amount: 14_000, by: 'expiry', why: 'an event calls another capture Succeed' },
+    });
+    expect(operatorReason).toContain('others Succeed');
+    expect(time.requests.operations(paymentId, 'voids')).toEqual([]);
+  });
+
   test('while it is being voided the capture is known, and what pends is not told as the answer', async () => {
     await provider('allowed');
     await sendingVoids();
