@@ -225,7 +225,7 @@ function notOnFile({ cause }: ActivityFailure): Refusal {
 
 async function cancel(
   flow: Billing,
-  { request, at }: SubscriptionCommand & { name: 'cancel' },
+  { request, at, again }: SubscriptionCommand & { name: 'cancel' },
 ): Promise<Ends | Refusal | undefined> {
   if (request.when === 'undo') {
     if (flow.cancelAtPeriodEnd !== true) return { refusal: 'no cancel at the end of a period stands' };
@@ -237,10 +237,10 @@ async function cancel(
   if (request.when === 'now') return { cancelled: request.why ?? 'by command' };
   if (flow.cancelFrom === undefined && at !== undefined) {
     // As of when it was accepted: what has come due since is not billed either.
-    const { next, after, afterReset } = await planned(flow, at);
+    const { next, after } = await planned(flow, at);
     // Given again by a reset, nobody knows in which period it was given: it ends before anything else is billed.
     const first = next ?? after;
-    const isKnown = afterReset !== true && first !== undefined;
+    const isKnown = again !== true && first !== undefined;
     if (isKnown && first.dueAt > at) flow.cancelFrom = first;
     if (isKnown && first.dueAt <= at) flow.cancelIsLate = true;
   }

@@ -5,6 +5,7 @@ import { BILLED_THROUGH_FAULTS } from './billed-through.mjs';
 import { BILLING_FAULTS } from './billing.mjs';
 import { BILLING_FLOW_FAULTS } from './billing-flow.mjs';
 import { HOLD_END_FAULTS } from './ends-of-holds.mjs';
+import { EARLY_AND_FORGOTTEN_FAULTS } from './early-and-forgotten-bills.mjs';
 import { EVENT_PATH_FAULTS } from './event-paths.mjs';
 import { KEY_FAULTS } from './starts-and-keys.mjs';
 import { COMMAND_ANSWER_FAULTS } from './answers-to-commands.mjs';
@@ -61,6 +62,7 @@ export const FAULTS = [
   ...WAITING_EVENT_FAULTS,
   ...TOLD_IN_PASSING_FAULTS,
   ...LATE_BILL_FAULTS,
+  ...EARLY_AND_FORGOTTEN_FAULTS,
   ...SECOND_READING_FAULTS,
   ...COMMAND_ANSWER_FAULTS,
   ...EVENT_PATH_FAULTS,

@@ -106,18 +106,23 @@ describe('a reset of one that was cancelled at the end of its period', () => {
     await complete('2.1', { status: 'Succeed' });
   });
 
-  test('long before the cancel leaves that one as it is', async () => {
-    const { flow, input, reach, beginAgain } = await weekly();
-    await reach(1);
+  test.each([
+    ['which a later run is given', {}, 8, 2],
+    ['which the run that it has made is given', { '1.1': NO_FUNDS }, 0, 0],
+  ])('long before the cancel leaves that one as it is, %s', async (_run, faults, paused, billedPeriods) => {
+    const { flow, input, reach, beginAgain } = await weekly({}, faults);
+    await reach(paused === 0 ? 0 : 1);
     await beginAgain();
-    await reach(8);
+    await reach(paused, 15);
     await flow.command('pause');
     await reach(23);
     const at = new Date(inRome(later(input.anchor, 28))).toISOString();
     expect(await flow.command('cancel', { when: 'periodEnd' })).toMatchObject({ status: 'paused', endsAt: at });
     await reach(26);
     expect(await flow.status()).toMatchObject({ status: 'paused' });
-    expect(await endedAgain(flow)).toMatchObject({ billedPeriods: 2, missedPeriods: 2 });
+    const { missedPeriods, unpaidPeriods, ...end } = await endedAgain(flow);
+    expect(end).toMatchObject({ status: 'cancelled', billedPeriods });
+    expect(missedPeriods + unpaidPeriods).toBe(4 - billedPeriods);
   });
 });
 
