@@ -12,7 +12,8 @@ import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { noteWanted } from '../kit/outbox.js';
 import { inResetRun } from '../kit/start-guard.js';
 import { calendar } from '../policies.js';
-import { type Billing, type OpenPeriod, amountOf, isAfterCancel } from './state.js';
+import { isAfterCancel } from './after-cancel.js';
+import { type Billing, type OpenPeriod, amountOf } from './state.js';
 
 /** Whether what is due may still be changed: nothing of it is billed before a person resumes the subscription. */
 export function isInDoubt({ paused }: Billing): boolean {

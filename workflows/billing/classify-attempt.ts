@@ -5,9 +5,10 @@ import type { FinalStepOutcome, NotExecuted } from '../../src/contract/outcome.j
 import { cardLimit, declinedTriesAt, SCHEME_CAPS } from '../../src/domain/card-tries.js';
 import { dunningPolicyOf, afterCardChange, attemptRefusal, heldFor } from '../../src/domain/dunning.js';
 import { untilDue } from '../../src/domain/early-bill.js';
+import { endAfterPaid, isAfterCancel } from './after-cancel.js';
 import { doubtfulOf, unknownDays } from './bills.js';
 import { classified, isOverdue } from './calendar.js';
-import { type Attempted, type Billing, isAfterCancel, type OpenPeriod } from './state.js';
+import type { Attempted, Billing, OpenPeriod } from './state.js';
 import { tellOf } from './tell.js';
 
 /**
@@ -178,6 +179,7 @@ function tell(flow: Billing, open: OpenPeriod, attempted: Attempted): void {
 function paid(flow: Billing, open: OpenPeriod, outcome: FinalStepOutcome): void {
   const { period, confirmedRisks } = open;
   flow.counts.billed += 1;
+  endAfterPaid(flow, open);
   flow.billed.push({
     period,
     ...unknownDays(flow, open),

@@ -4,6 +4,7 @@ import type { DunningStep } from '../../src/contract/billing-activities.js';
 import type { OnGivenUp } from '../../src/contract/subscription.js';
 import { dunningPolicyOf, givenUpWait, heldFor } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
+import { isAfterCancel, notAfterCancel } from './after-cancel.js';
 import { attemptToBill } from './attempt-to-bill.js';
 import { daysOf, noteUnbilled, triedOf } from './bills.js';
 import { isOverdue } from './calendar.js';
@@ -25,7 +26,7 @@ import { doubtNewTry, isStarted, underWay } from './is-started.js';
 import { looksForDisputes } from './lost-disputes.js';
 import { movesFor } from './move-on.js';
 import { doubtOf, show } from './show.js';
-import { type Billing, isAfterCancel, notAfterCancel, type OpenPeriod } from './state.js';
+import type { Billing, OpenPeriod } from './state.js';
 import { askForCard, tellOf } from './tell.js';
 
 type Wait = Extract<DunningStep, { do: 'wait' }>;

@@ -5,6 +5,7 @@ import type { ChangeCard, Pause, Resume } from '../../src/contract/subscription-
 import { read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { decidesAfterReset } from '../kit/start-guard.js';
+import { earlyUnpaid } from './after-cancel.js';
 import { nextDueAfter, planned, resumed } from './calendar.js';
 import { changePlan, changeTerms, setAmount, skipPeriod } from './change-plan.js';
 import { isOtherCard, useNewCard } from './classify-attempt.js';
@@ -239,7 +240,7 @@ async function cancel(
     // As of when it was accepted: what has come due since is not billed either.
     const { next, after } = await planned(flow, at);
     // Given again by a reset, nobody knows in which period it was given: it ends before anything else is billed.
-    const first = next ?? after;
+    const first = earlyUnpaid(flow, at) ?? next ?? after;
     const isKnown = again !== true && first !== undefined;
     if (isKnown && first.dueAt > at) flow.cancelFrom = first;
     if (isKnown && first.dueAt <= at) flow.cancelIsLate = true;

@@ -8,6 +8,7 @@ import { dunningPolicyOf, attemptRefusal } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
 import { refunds } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
+import { isAfterCancel } from './after-cancel.js';
 import { doubtfulOf } from './bills.js';
 import { classifyAttempt, endDoubt, isDead, isOtherCard, limitRefusal, noteDecline } from './classify-attempt.js';
 import { openAhead } from './calendar.js';
@@ -16,7 +17,6 @@ import { readDoubtful } from './read-doubtful.js';
 import {
   amountOf,
   type Billing,
-  isAfterCancel,
   type CommandAnswer,
   type OpenPeriod,
   type Refusal,

@@ -13,8 +13,9 @@ import type {
 import { dunningPolicyOf } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
 import { attributesOf, change, publish } from '../kit/visibility.js';
+import { notAfterCancel } from './after-cancel.js';
 import { doubtfulOf, referenceOf } from './bills.js';
-import { amountOf, type Billing, type OpenPeriod, notAfterCancel } from './state.js';
+import { amountOf, type Billing, type OpenPeriod } from './state.js';
 
 interface Shown {
   status: PaymentStatus;

@@ -264,16 +264,6 @@ export function amountOf(flow: Billing, period: number): number | undefined {
   return amountAt(scheduleOf(flow), period);
 }
 
-/** Whoever has cancelled was told an end, and nothing is tried after it. */
-export function isAfterCancel(flow: Billing, open: OpenPeriod, now: number): boolean {
-  return now >= notAfterCancel(flow, open, Number.POSITIVE_INFINITY);
-}
-
-/** `at` (epoch ms), or that end if it comes before. */
-export function notAfterCancel({ cancelFrom }: Billing, { amountIsLate }: OpenPeriod, at: number): number {
-  return cancelFrom === undefined || amountIsLate === true ? at : Math.min(at, cancelFrom.dueAt);
-}
-
 /** By what the bills to come are foreseen. */
 export function scheduleOf({
   plan,

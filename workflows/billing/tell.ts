@@ -1,7 +1,8 @@
 import { hashOf } from '../../src/contract/idempotency.js';
 import type { NotificationType } from '../../src/contract/notifications.js';
 import { tell } from '../kit/outbox.js';
-import { type Billing, notAfterCancel, type OpenPeriod } from './state.js';
+import { notAfterCancel } from './after-cancel.js';
+import type { Billing, OpenPeriod } from './state.js';
 
 /**
  * Tells the merchant of the subscription.
