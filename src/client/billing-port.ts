@@ -39,7 +39,7 @@ export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' |
   return {
     async readFlow(workflowId) {
       const run = await describedRun(client, workflowId);
-      if (run === undefined) return { state: 'absent' };
+      if (run === undefined) return await absent(client, workflowId);
       if (isOpen(run.status)) return { state: 'open' };
       const reading = await readEnd(client, run);
       if (reading.state !== 'lost' && (reading.state !== 'ended' || isUndecodable(reading.outcome))) return reading;
@@ -86,6 +86,18 @@ async function describedRun(client: Client, workflowId: string): Promise<Workflo
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
+}
+
+/** Payments of a bill are made one after the other: a later one shows that this one was. Lists lag a little. */
+async function absent({ workflow }: Client, workflowId: string): Promise<FlowReading> {
+  const [, bill, number] = /^(payment-[\w-]+\.\d+\.)(\d+)$/.exec(workflowId) ?? [];
+  if (bill === undefined) return { state: 'absent' };
+  let later = Number.POSITIVE_INFINITY;
+  for await (const run of workflow.list({ query: `WorkflowId STARTS_WITH "${bill}"` })) {
+    const other = Number(run.workflowId.slice(bill.length));
+    if (other > Number(number)) later = Math.min(later, other);
+  }
+  return { state: 'absent', ...(later < Number.POSITIVE_INFINITY && { later }) };
 }
 
 async function readEnd(

@@ -156,8 +156,8 @@ export interface LatestResult {
 
 /** `token`: of the card that it was started with, if it names a stored one. */
 export type FlowReading =
-  /** No flow has this id, or it is no longer kept. */
-  | { state: 'absent' }
+  /** No flow has this id, or it is no longer kept. `later`: the lowest number of a later payment of the same bill that is. */
+  | { state: 'absent'; later?: number }
   | { state: 'open' }
   | { state: 'ended'; outcome: Outcome; token?: string }
   /** Failed with a typed failure, or was cancelled before it sent anything: no money moved. */

@@ -117,6 +117,8 @@ export const PATCHES = {
   tellsAgain: 'holdfast-tells-again',
   /** A hold asks whether the service confirms by now that a capture has failed. */
   confirmsFailures: 'holdfast-confirms-failures',
+  /** A subscription knows of payments that Temporal has forgotten: after a reset by a later one of the same bill. */
+  knowsForgotten: 'holdfast-knows-forgotten',
 } as const;
 
 /**

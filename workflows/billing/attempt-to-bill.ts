@@ -4,13 +4,14 @@ import {
   ChildWorkflowFailure,
   condition,
   ParentClosePolicy,
+  patched,
   sleep,
   startChild,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { FlowReading } from '../../src/contract/engine-port.js';
 import { FLOWS } from '../../src/contract/flows.js';
-import { BILLING_TASK_QUEUE, FAILURE_TYPES, MEMO_KEYS, paymentWorkflowId } from '../../src/contract/names.js';
+import { BILLING_TASK_QUEUE, FAILURE_TYPES, MEMO_KEYS, PATCHES, paymentWorkflowId } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
 import type { Outcome } from '../../src/contract/messages.js';
 import { pollDelay } from '../../src/domain/schedules.js';
@@ -20,7 +21,7 @@ import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { referenceOf } from './bills.js';
 import { executeCommands } from './execute-command.js';
 import { isRunUnknown } from './given-again.js';
-import { followedAgain } from './is-started.js';
+import { followedAgain, mayBeForgotten } from './is-started.js';
 import type { Attempted, Billing, OpenPeriod } from './state.js';
 
 /** Marks the payments that a subscription has started, with reuse policy "reject duplicate". */
@@ -62,6 +63,12 @@ async function follow(
     open.attempts -= 1;
     return { ...(await join(paymentWorkflowId(referenceOf(flow, open, number)))), number };
   }
+  const kept = mayBeForgotten(flow) ? await laterKept(workflowId) : undefined;
+  if (kept !== undefined) {
+    open.attempts = kept;
+    open.forgotten = true;
+    return await join(paymentWorkflowId(referenceOf(flow, open)));
+  }
   try {
     const child = await startChild(type, {
       workflowId,
@@ -90,12 +97,21 @@ async function follow(
   }
 }
 
+/** Number of a later payment of the bill that Temporal still has, where it has forgotten this one: its id could be used again. */
+async function laterKept(workflowId: string): Promise<number | undefined> {
+  const reading = decodedOrRetry(await billing.readAttempt(workflowId));
+  return reading.state === 'absent' ? reading.later : undefined;
+}
+
 async function join(workflowId: string): Promise<Attempted> {
   for (let looks = 0; ; looks += 1) {
     const reading: FlowReading = decodedOrRetry(await billing.readAttempt(workflowId));
     if (reading.state === 'ended') return { ...endedAs(reading.outcome), ...cardOf(reading) };
     if (reading.state === 'refused') return { refused: reading.why };
     if (reading.state === 'lost') return { lost: reading.why, ...cardOf(reading) };
+    // It would be waited for without end, and nobody would know.
+    if (reading.state === 'absent' && patched(PATCHES.knowsForgotten))
+      return { lost: 'Temporal knows nothing of it any more' };
     await sleep(pollDelay(looks), { summary: 'Until the next look at the payment' });
   }
 }

@@ -139,7 +139,8 @@ async function attemptOrDoubt(flow: Billing, open: OpenPeriod, again?: number): 
 
 /**
  * The next payment of the bill, or the one that an earlier run has started in its place. True if it had ended before a
- * reset on another card than the present one: a further try is in doubt ({@link doubtNewTry}), if the bill gets one.
+ * reset on another card than the present one, or Temporal has forgotten some before it: a further try is in doubt
+ * ({@link doubtNewTry}), if the bill gets one.
  * @param again number of an earlier one that was seen to be followed again: no other is made, though it may have ended since
  */
 export async function attempt(flow: Billing, open: OpenPeriod, again?: number): Promise<boolean> {
@@ -164,7 +165,10 @@ export async function attempt(flow: Billing, open: OpenPeriod, again?: number): 
   // The pause is counted already up to now.
   if (flow.paused !== undefined) flow.paused.countedUntil = Date.now();
   if (isJoined(attempted)) open.joined = true;
-  else delete open.joined;
+  else {
+    delete open.joined;
+    delete open.forgotten;
+  }
   const isOther = isOtherCard(flow.card.token, token);
   await classifyAttempt(flow, open, attempted, isOther);
   // The next one may have been started too, with a card that was changed meanwhile: nothing waits for what is known.
@@ -175,7 +179,7 @@ export async function attempt(flow: Billing, open: OpenPeriod, again?: number): 
     open.step = { do: 'attempt' };
     return false;
   }
-  return isOther && flow.afterReset === true && hadEnded(attempted, flow.resetAt ?? since);
+  return open.forgotten === true || (isOther && flow.afterReset === true && hadEnded(attempted, flow.resetAt ?? since));
 }
 
 export function closeBill(flow: Billing, open: OpenPeriod): void {

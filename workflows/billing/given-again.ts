@@ -107,12 +107,17 @@ export function pauseForBill(flow: Billing, period: number): void {
 }
 
 /** A card that has come since may have come when it was given up. */
-export function pauseForNewTry(flow: Billing, { period, attempts }: OpenPeriod): void {
-  const what =
-    attempts === 0
-      ? 'waited for another card before a reset, and one was given since'
-      : 'was tried before a reset, and another card was given since';
-  doubtBill(flow, period, `${what}: nobody knows whether it had been given up by then`);
+export function pauseForNewTry(flow: Billing, open: OpenPeriod): void {
+  doubtBill(flow, open.period, `${doubtOfTry(open)}: nobody knows whether it had been given up by then`);
+  // A person looks now: what is declined after that is known.
+  delete open.forgotten;
+}
+
+function doubtOfTry({ attempts, forgotten }: OpenPeriod): string {
+  if (forgotten === true) return 'was tried before a reset, and Temporal has forgotten its first payments';
+  return attempts === 0
+    ? 'waited for another card before a reset, and one was given since'
+    : 'was tried before a reset, and another card was given since';
 }
 
 function doubtBill(flow: Billing, period: number, what: string): void {

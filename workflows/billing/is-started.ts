@@ -80,5 +80,14 @@ export async function doubtNewTry(flow: Billing, open: OpenPeriod): Promise<void
 /** Whether the payment after the given ones was already started for a period. */
 async function isTried(flow: Billing, open: Pick<OpenPeriod, 'period' | 'attempts'>): Promise<boolean> {
   const reference = referenceOf(flow, open, open.attempts + 1);
-  return decodedOrRetry(await billing.readAttempt(paymentWorkflowId(reference))).state !== 'absent';
+  const reading = decodedOrRetry(await billing.readAttempt(paymentWorkflowId(reference)));
+  return reading.state !== 'absent' || (reading.later !== undefined && mayBeForgotten(flow));
+}
+
+/**
+ * Whether Temporal may have forgotten payments of a bill that were made before a reset: each follows the one before, so that
+ * a later one that it still has shows that they were.
+ */
+export function mayBeForgotten(flow: Billing): boolean {
+  return (flow.afterReset === true || decidesAfterReset()) && patched(PATCHES.knowsForgotten);
 }

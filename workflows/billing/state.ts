@@ -72,6 +72,8 @@ export interface OpenPeriod {
   drop?: true;
   /** An earlier run has started its last payment. */
   joined?: true;
+  /** After a reset: payments before that one were made too, and Temporal has forgotten them. */
+  forgotten?: true;
   /** It has moved to another build for its next payment: not once more, whatever a ramp does meanwhile. */
   moved?: true;
 }

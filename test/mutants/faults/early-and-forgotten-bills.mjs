@@ -1,6 +1,34 @@
 /** Bills that were charged before they are due, tried too late, or whose payments Temporal has forgotten. */
 export const EARLY_AND_FORGOTTEN_FAULTS = [
   {
+    name: 'forgotten-payment-made-again',
+    rule: 'one period is billed once',
+    promise:
+      'After a reset no payment is made again that Temporal has forgotten, if it still has a later one of the bill.',
+    file: 'workflows/billing/attempt-to-bill.ts',
+    from: 'mayBeForgotten(flow) ? await laterKept(workflowId) : undefined',
+    to: 'undefined as number | undefined',
+    tests: ['test/simulation/rules/forgotten-bills.test.ts'],
+  },
+  {
+    name: 'forgotten-payment-called-missed',
+    rule: 'one period is billed once',
+    promise: 'After a reset no period is called missed whose first payment Temporal alone has forgotten.',
+    file: 'workflows/billing/is-started.ts',
+    from: ' || (reading.later !== undefined && mayBeForgotten(flow))',
+    to: '',
+    tests: ['test/simulation/rules/forgotten-bills.test.ts'],
+  },
+  {
+    name: 'forgotten-declines-not-counted',
+    rule: 'one period is billed once',
+    promise: 'A bill whose first payments Temporal has forgotten is not tried once more before a person has looked.',
+    file: 'workflows/billing/collect-bill.ts',
+    from: 'open.forgotten === true ||',
+    to: 'flow.ended !== undefined ||',
+    tests: ['test/simulation/rules/forgotten-bills.test.ts'],
+  },
+  {
     name: 'cancel-after-a-reset-taken-for-an-old-one',
     rule: 'billing commands',
     promise: 'A cancel at the end of a period that is given after a reset ends the subscription no sooner.',
