@@ -73,7 +73,7 @@ export async function doubtNewTry(flow: Billing, open: OpenPeriod): Promise<void
   const { step } = open;
   // One that ends tries nothing more, and would be told as paused first.
   if (flow.pendingEnd !== undefined) return;
-  if ((step.do !== 'attempt' && step.do !== 'retry') || !decidesAfterReset() || (await isStarted(flow))) return;
+  if ((step.do !== 'attempt' && step.do !== 'retry') || (await isStarted(flow))) return;
   pauseForNewTry(flow, open);
 }
 

@@ -29,6 +29,16 @@ export const EARLY_AND_FORGOTTEN_FAULTS = [
     tests: ['test/simulation/rules/forgotten-bills.test.ts'],
   },
   {
+    name: 'later-card-charged-by-a-later-run',
+    rule: 'billing commands',
+    promise:
+      'A bill that was given up before a reset is not charged on a card that came later by a run that follows that of the reset.',
+    file: 'workflows/billing/is-started.ts',
+    from: "(step.do !== 'attempt' && step.do !== 'retry') || (await",
+    to: "(step.do !== 'attempt' && step.do !== 'retry') || !decidesAfterReset() || (await",
+    tests: ['test/simulation/rules/resets-with-gaps.test.ts'],
+  },
+  {
     name: 'cancel-after-a-reset-taken-for-an-old-one',
     rule: 'billing commands',
     promise: 'A cancel at the end of a period that is given after a reset ends the subscription no sooner.',

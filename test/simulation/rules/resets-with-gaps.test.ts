@@ -210,6 +210,21 @@ describe('a bill that was given up before a reset is not charged on the card tha
     await flow.command('cancel', { when: 'now' });
   });
 
+  test('where a run that follows that of the reset comes to it', async () => {
+    const faults = Object.fromEntries([1, 2, 3, 4, 5].map((number) => [`2.${number}`, NO_FUNDS]));
+    const { flow, input, reach, tried } = await weekly({ ...FOUR_WEEKS, ...withoutEnd }, faults);
+    await reach(37);
+    const onLedger = await tried();
+    expect(onLedger).toHaveLength(6);
+    await flow.command('changeCard', { token: await anotherCard(time, input.customerId) });
+    await reach(38);
+    await resetToFirstTask(time.client, flow.workflowId, [], await firstRunOf(time.client, flow.workflowId));
+    await reach(40);
+    expect(await tried()).toEqual(onLedger);
+    expect(await flow.status()).toMatchObject({ status: 'paused', subscription: { open: { period: 2 } } });
+    await flow.command('cancel', { when: 'now' });
+  });
+
   test.each(['active', 'cancelled'])(
     'one that has no time left is given up once more, and nothing pauses: %s',
     async (status) => {
