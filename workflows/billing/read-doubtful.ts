@@ -34,9 +34,9 @@ export async function readDoubtful(flow: Billing, open: OpenPeriod, { status }: 
   const { outcome } = reading.state === 'ended' ? reading : {};
   if (outcome?.status === 'succeeded') return { succeeded: outcome };
   if (outcome?.status === 'declined' && outcome.confirmed) {
-    const { category } = outcome;
+    const { category, subCategory } = outcome;
     if (status === 'notExecuted') return { refusal: `payment ${reference} has ended declined (${category})` };
-    return { declinedFor: outcome };
+    return declinedFor(category, subCategory);
   }
   const { paymentId, transactionId: followed } = idsOf(reading);
   if (paymentId === undefined) return {};
@@ -54,6 +54,11 @@ export async function readDoubtful(flow: Billing, open: OpenPeriod, { status }: 
   if (status === 'notExecuted') return { refusal: said };
   const { category, subCategory } = record;
   if (category === undefined) return {};
+  return declinedFor(category, subCategory);
+}
+
+/** Nothing else of it counts: the end of the payment is what a person says, and by their evidence. */
+function declinedFor(category: string, subCategory: string | undefined): { declinedFor: DeclinedFor } {
   return { declinedFor: { category, ...(subCategory !== undefined && { subCategory }) } };
 }
 

@@ -39,6 +39,16 @@ export const EARLY_AND_FORGOTTEN_FAULTS = [
     tests: ['test/simulation/rules/resets-with-gaps.test.ts'],
   },
   {
+    name: 'dead-card-tried-as-its-flow-says',
+    rule: 'dunning',
+    promise:
+      'A card that was declined for good is not tried again, also where a person and the payment itself have said so.',
+    file: 'workflows/billing/read-doubtful.ts',
+    from: 'has ended declined (${category})` };\n    return declinedFor(category, subCategory);',
+    to: 'has ended declined (${category})` };\n    return { declinedFor: outcome };',
+    tests: ['test/simulation/rules/settled-bills.test.ts'],
+  },
+  {
     name: 'cancel-after-a-reset-taken-for-an-old-one',
     rule: 'billing commands',
     promise: 'A cancel at the end of a period that is given after a reset ends the subscription no sooner.',

@@ -74,6 +74,19 @@ describe('what a person says of a payment in doubt is not believed against what 
     expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR']);
   });
 
+  test('by the flow of the payment, which names a card that was declined for good', async () => {
+    const { flow, tried, complete } = await lost();
+    await resetToFirstTask(time.client, `payment-${flow.reference}.1.1`);
+    await time.passUntil((await time.now()) + HOUR);
+    await complete('1.1', { status: 'Failed', category: 'payment_method_declined', subCategory: 'lost_stolen_card' });
+    await time.passUntil((await time.now()) + 24 * HOUR);
+    await flow.command('settleManually', DECLINED);
+    await flow.worksOn();
+    expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'card' });
+    expect(await tried()).toHaveLength(1);
+    await flow.command('cancel', { when: 'now' });
+  });
+
   test('but it is where the service does not answer', async () => {
     const { flow, tried, complete } = await lost();
     await complete('1.1', { status: 'Failed', category: 'payment_method_declined' });
