@@ -276,8 +276,14 @@ export function useNewCard(flow: Billing): void {
   const { open } = flow;
   if (open === undefined) return;
   open.state = afterCardChange(open.state);
+  // The end of a pause, or its amount, will leave the bill more time.
+  const isTimed = flow.paused === undefined && open.amountAwaited === undefined;
   // The next period is due, and two are not tried at the same time.
-  if (open.step.do === 'giveUp' && isOverdue(flow, open, Date.now())) return;
+  if ((open.step.do === 'giveUp' || isTimed) && isOverdue(flow, open, Date.now())) {
+    // The buyer has not refused to pay.
+    if (open.step.do === 'wait') open.step = { ...open.step, cutShort: true };
+    return;
+  }
   if (flow.attempting || open.step.do === 'block' || open.step.do === 'nothing') return;
   // What still blocks is a doubt about money, or a fault that a person has to fix and another card can't.
   if (open.state.hold !== undefined) return;

@@ -84,4 +84,22 @@ export const EARLY_AND_FORGOTTEN_FAULTS = [
     to: '',
     tests: ['test/simulation/rules/cancels-at-period-end.test.ts'],
   },
+  {
+    name: 'late-card-charged-beside-the-next-period',
+    rule: 'dunning',
+    promise: 'Two periods are not charged at once, whatever card comes after an outage.',
+    file: 'workflows/billing/classify-attempt.ts',
+    from: "(open.step.do === 'giveUp' || isTimed) &&",
+    to: "open.step.do === 'giveUp' &&",
+    tests: ['test/simulation/rules/changed-cards.test.ts'],
+  },
+  {
+    name: 'late-card-ends-its-subscription',
+    rule: 'dunning',
+    promise: 'No subscription is ended for a bill whose buyer has brought another card.',
+    file: 'workflows/billing/classify-attempt.ts',
+    from: "    if (open.step.do === 'wait') open.step = { ...open.step, cutShort: true };\n",
+    to: '',
+    tests: ['test/simulation/rules/changed-cards.test.ts'],
+  },
 ];

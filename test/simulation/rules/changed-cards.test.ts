@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { anotherCard, declinedFor, inRome, later } from '../../support/subscriptions.js';
 import { firstRunOf, resetToFirstTask } from '../../support/resets.js';
 import { braking } from './braking.js';
-import { failsWith, HOUR, OPERATOR, sharedTime } from './context.js';
+import { answers, failsWith, HOUR, OPERATOR, SECOND, sharedTime } from './context.js';
 import { beginResettable, beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
@@ -43,6 +43,32 @@ describe('what a person says of a payment in doubt is about the card that it was
     await flow.command('settleManually', STOLEN);
     expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1, unpaidPeriods: 1 });
     expect((await tried()).map((one) => one.split(' ')[0])).toEqual(['1.1', '2.1']);
+  });
+
+  test('another one that is looked up as the next period begins is not charged beside it, and ends nothing', async () => {
+    const [soft, hard] = [declinedFor('insufficient_funds'), declinedFor('lost_stolen_card')];
+    const { flow, input, reach, tried } = await beginWeekly(
+      time,
+      { dunning: { retryDays: [6] } },
+      { '1.1': soft, '1.2': hard },
+    );
+    await reach(6);
+    const endsAt = Date.parse((await flow.status()).dueAt ?? '');
+    const token = await anotherCard(time, input.customerId);
+    await time.passUntil(endsAt - 10 * SECOND);
+    const looking = time.hold('getPaymentMethod');
+    const changed = flow.command('changeCard', { token });
+    await looking.reached;
+    await time.passUntil(endsAt + SECOND);
+    looking.release();
+    await changed;
+    await reach(8);
+    expect((await tried()).map((one) => one.split(' ')[0])).toEqual(['1.1', '1.2', '2.1']);
+    expect(await flow.status()).toMatchObject({
+      status: 'active',
+      subscription: { billedPeriods: 1, unpaidPeriods: 1, card: { token } },
+    });
+    await flow.command('cancel', { when: 'now' });
   });
 
   test('another one is tried at once after a try of it that a brake has stopped', async () => {
