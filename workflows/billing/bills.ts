@@ -95,9 +95,19 @@ function openBill(flow: Billing): Bill[] {
   ];
 }
 
-/** The last payment of a bill. */
-export function triedOf(flow: Billing, open: OpenPeriod): Pick<Bill, 'payment' | 'attempts' | 'confirmed'> {
-  const { attempts, last } = open;
-  const doubt = last?.confirmed === false ? { confirmed: false as const } : {};
-  return { attempts, ...(attempts > 0 && { payment: referenceOf(flow, open) }), ...doubt };
+/** The last payment of a bill, or the one that may have taken the money, and who has tried it again at that risk. */
+export function triedOf(
+  flow: Billing,
+  open: OpenPeriod,
+): Pick<Bill, 'payment' | 'attempts' | 'confirmed' | 'confirmedRisks'> {
+  const { attempts, last, state, confirmedRisks } = open;
+  // A try beside it that a brake has stopped leaves it as it was.
+  const isDoubtful = state.hold === 'confirmation';
+  const payment = isDoubtful ? doubtfulOf(flow, open) : referenceOf(flow, open);
+  return {
+    attempts,
+    ...(attempts > 0 && { payment }),
+    ...((isDoubtful || last?.confirmed === false) && { confirmed: false as const }),
+    ...(confirmedRisks !== undefined && { confirmedRisks }),
+  };
 }

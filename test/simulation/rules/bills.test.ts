@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { declinedFor, inRome, later } from '../../support/subscriptions.js';
-import { failsWith, HOUR, sharedTime } from './context.js';
+import { braking } from './braking.js';
+import { failsWith, HOUR, OPERATOR, sharedTime } from './context.js';
 import { listenToAll, MERCHANT } from './told.js';
 import { beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });
+const { brake } = braking(time);
 const NO_FUNDS = declinedFor('insufficient_funds');
 const NOTIFY = { notify: { url: `${MERCHANT}/hook` } };
 
@@ -101,6 +103,22 @@ describe('the bills of a subscription', () => {
     expect(await unconfirmed.bills()).toMatchObject([{ period: 1, status: 'unpaid', confirmed: false }]);
   });
 
+  test('that stay unpaid say who took a risk, and which payment may have taken the money', async () => {
+    const unconfirmed = { category: 'provider_network_error' };
+    const { flow, reach, bills } = await weekly({ periods: 2 }, { '1.1': unconfirmed, '1.2': unconfirmed });
+    await reach(0);
+    const atRisk = { period: 1, confirmRisk: true, ...OPERATOR };
+    await flow.command('billNow', atRisk);
+    await brake();
+    await flow.command('billNow', { ...atRisk, commandId: 'again' });
+    const payments = ['1.1', '1.2'].map((number) => `${flow.reference}.${number}`);
+    const risks = payments.map((payment) => ({ payment, ...OPERATOR }));
+    const said = { attempts: 3, payment: payments[1], confirmed: false, confirmedRisks: risks };
+    expect(await bills()).toMatchObject([{ status: 'open', ...said }]);
+    await flow.command('cancel', { when: 'now' });
+    expect(await bills()).toMatchObject([{ status: 'unpaid', ...said }]);
+  });
+
   test.each<[string, ...[name: string, request?: object][]]>([
     ['a cancel', ['cancel', { when: 'now' }]],
     ['the end of its period in a pause', ['pause'], ['cancel', { when: 'periodEnd' }]],
@@ -134,13 +152,8 @@ describe('the bills of a subscription', () => {
     if (what === 'a pause') await flow.command('cancel', { when: 'now' });
     expect(await flow.ended()).toMatchObject({ status: 'cancelled', billedPeriods: 1, missedPeriods: 2 });
     await flow.worksOn();
-    const missed = {
-      period: 2,
-      through: 3,
-      status: 'missed',
-      from: later(input.anchor, 7),
-      to: later(input.anchor, 21),
-    };
+    const days = { from: later(input.anchor, 7), to: later(input.anchor, 21) };
+    const missed = { period: 2, through: 3, status: 'missed', ...days };
     expect(await bills()).toMatchObject([{ period: 1, status: 'paid' }, missed]);
     const ofThis = told('missed').filter(({ data }) => data['subscription'] === flow.reference);
     expect(ofThis).toMatchObject([{ data: { first: 2, last: 3 } }]);
