@@ -254,10 +254,13 @@ function openSentence(flow: Billing, open: OpenPeriod): string {
   const { maxAttempts } = dunningPolicyOf(flow.input.dunning, flow.plan.interval);
   switch (step.do) {
     case 'retry': {
+      const nextTry = `next try ${at(flow, notAfterCancel(flow, open, step.at))} with ${card(flow)}`;
       if (step.after === 'brake')
-        return `${bill}: not tried, and nothing is counted (${open.last?.brakedBy ?? 'its business unit is braked'}); next try ${at(flow, notAfterCancel(flow, open, step.at))} with ${card(flow)}`;
+        return `${bill}: not tried, and nothing is counted (${open.last?.brakedBy ?? 'its business unit is braked'}); ${nextTry}`;
+      if (open.attempts === 0)
+        return `${bill}: not tried, since its card was declined as often as its limits allow; ${nextTry}`;
       const why = step.after === 'fault' ? 'the last try reached no issuer' : (since ?? 'declined');
-      return `${bill}: ${why}; next try ${at(flow, notAfterCancel(flow, open, step.at))} with ${card(flow)}; attempt ${state.declines + 1} of ${maxAttempts}`;
+      return `${bill}: ${why}; ${nextTry}; attempt ${state.declines + 1} of ${maxAttempts}`;
     }
     case 'wait': {
       const whom = step.for === 'card' ? 'another card' : 'a person';

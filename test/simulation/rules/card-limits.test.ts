@@ -56,6 +56,27 @@ describe('a declined card is tried 15 times in 30 days at most', () => {
   });
 });
 
+test('a bill that the limit of its card puts off is not said to be declined', async () => {
+  const retryDays = Array.from({ length: 14 }, (_, day) => day + 1);
+  const faults = Array.from({ length: 15 }, (_, index) => [`1.${index + 1}`, declinedFor('insufficient_funds')]);
+  const { flow, reach, tried } = await beginWeekly(
+    time,
+    {
+      interval: { every: 4, unit: 'week' },
+      periods: 2,
+      dunning: { retryDays, maxAttempts: 15, onGivenUp: 'continue' },
+    },
+    Object.fromEntries(faults),
+  );
+  await reach(29);
+  expect(await tried()).toHaveLength(15);
+  const said = await flow.explain();
+  expect(said).toContain('not tried, since its card was declined as often as its limits allow; next try ');
+  expect(said).not.toContain('attempt 1 of');
+  expect(await flow.ended()).toMatchObject({ billedPeriods: 1, unpaidPeriods: 1 });
+  expect(daysOf(await tried()).at(-1)).toBe(30);
+});
+
 test('what was declined before a reset counts from its own day: bills that were paid in the end do not use up the limit', async () => {
   const faults = Array.from({ length: 16 }, (_, n) => [`${n + 1}.1`, declinedFor('insufficient_funds')]);
   const { flow, reach, tried } = await beginWeekly(time, {}, Object.fromEntries(faults));
