@@ -51,7 +51,7 @@ export interface BillingSchedule {
   plan: BillingPlan;
   /** The first period that is neither billed, nor missed, nor open. */
   next: number;
-  /** Rising; the first one holds for the periods before it as well. Unused if the subscription is metered. */
+  /** Rising, from period 1 on. Unused if the subscription is metered. */
   amounts: readonly AmountFrom[];
   metered?: true;
   /** Amounts of single periods of a metered subscription. */

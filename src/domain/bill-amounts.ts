@@ -10,7 +10,7 @@ export type Amounts = Pick<BillingSchedule, 'amounts' | 'metered' | 'supplied'>;
 /** The amount of a period, in minor units: 0 bills nothing; undefined if it is not supplied yet. */
 export function amountOf({ amounts, metered, supplied = [] }: Amounts, period: number): number | undefined {
   if (metered === true) return supplied.find((one) => one.period === period)?.amount;
-  return (amounts.findLast(({ fromPeriod }) => fromPeriod <= period) ?? amounts[0])?.amount;
+  return amounts.findLast(({ fromPeriod }) => fromPeriod <= period)?.amount;
 }
 
 /** Bound what is carried from run to run. */

@@ -179,9 +179,8 @@ async function followOneBilled(flow: Billing, last: number, isLast: boolean): Pr
     const { open, resumeWith } = flow;
     const hasTime = open !== undefined && isLast && period === last && Date.now() < open.endsAt;
     // A person who has said `skip` wants no further try.
-    if (!hasTime || resumeWith !== undefined || open.step.do === 'nothing') closeUnpaid(flow);
+    if (!hasTime || resumeWith !== undefined) closeUnpaid(flow);
     else if (isInDoubt) await doubtNewTry(flow, open);
-    answerBilling(flow);
     return true;
   }
   return false;
