@@ -91,7 +91,7 @@ export const configSchema = settingsSchema.extend({
   }),
   apiVersion: oneOf(API_VERSIONS).prefault('1.3.0').register(variables, {
     name: 'HOLDFAST_API_VERSION',
-    readBy: 'worker',
+    readBy: 'worker, webhook',
     description: "Version of the payment service's API; a unit may name its own `apiVersion`",
   }),
   taskQueues: oneOf(['all', 'payments', 'billing']).prefault('all').register(variables, {
