@@ -1,25 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { show } from '../contract/fields.js';
 import type { Statement } from '../domain/statement.js';
 import { KeyRingError, loadOrCreateKeyFile, parseKeyRing, type KeyRing } from '../security/key-ring.js';
 import { loadOrCreateSecretFile, readSecretFile, SecretFileError } from '../security/secret-file.js';
-import {
-  findWeakKeys,
-  parseBusinessUnits,
-  SANDBOX_UNITS,
-  type BusinessUnit,
-  type ParsedUnits,
-} from './business-units.js';
+import type { BusinessUnit } from './business-units.js';
 import { buildIdOf } from './deployment.js';
 import { findKnownSecrets } from './known-secrets.js';
 import { codecSchema, configSchema, EMBEDDED_NOTIFY_SECRET, type settingsSchema } from './schema.js';
 import { endpointFaults, notifySettings, ownSecrets } from './notifications.js';
+import { readBusinessUnits } from './read-units.js';
 import { readReferenceBookUrl } from './reference-book.js';
 import { readStatement } from './restored.js';
-import { variableOf } from './variables.js';
+import { sayNotSet, variableOf } from './variables.js';
 
 /** Settings of every process. */
 export type Settings = z.output<typeof settingsSchema>;
@@ -66,8 +60,6 @@ export class ConfigError extends Error {
 
 const KEYS = 'HOLDFAST_ENCRYPTION_KEYS';
 const NOTIFY_SECRET = 'HOLDFAST_NOTIFY_SECRET';
-const UNITS = 'HOLDFAST_BUSINESS_UNITS';
-const UNITS_FILE = 'HOLDFAST_BUSINESS_UNITS_FILE';
 
 /** Files of the embedded mode, under the state directory, mode 0600. */
 export const SECRET_FILES = {
@@ -195,44 +187,6 @@ function findVariable(
 
 function withoutUserInfo(value: unknown): unknown {
   return typeof value === 'string' ? value.replace(/^(\w*:)?.*@/s, '$1//***@') : value;
-}
-
-function sayNotSet(schema: z.core.$ZodType): string {
-  const { name, example } = variableOf(schema);
-  return `${name} is not set: give ${example}`;
-}
-
-function readBusinessUnits(
-  { businessUnits: inline, businessUnitsFile: file }: z.output<typeof configSchema>['sources'],
-  { embedded, environment, apiVersion }: ConfigVariables,
-  faults: string[],
-): ParsedUnits & { source: string } {
-  const source = file === undefined ? UNITS : UNITS_FILE;
-  let parsed: unknown = SANDBOX_UNITS;
-  if (inline !== undefined && file !== undefined) {
-    faults.push(`${UNITS} and ${UNITS_FILE} are both set: keep one`);
-  } else if (inline !== undefined || file !== undefined) {
-    try {
-      parsed = JSON.parse(inline ?? readFileSync(String(file), 'utf8'));
-    } catch (error) {
-      faults.push(
-        error instanceof SyntaxError
-          ? // The parser's own message quotes the text, keys included.
-            `${source} is not JSON: expected {"default":{"appId":"...","privateKey":"..."}}`
-          : `${source}=${show(file)}: the file can't be read (${codeOf(error)})`,
-      );
-    }
-  } else if (!embedded || environment === 'live') {
-    faults.push(sayNotSet(configSchema.shape.sources.shape.businessUnits));
-  }
-  const all = parseBusinessUnits(parsed, apiVersion);
-  const weakKeys = environment === 'live' && parsed !== SANDBOX_UNITS ? findWeakKeys(all.readable) : [];
-  faults.push(...[...all.faults, ...weakKeys].map((fault) => `${source}: ${fault}`));
-  return { ...all, source };
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
 
 function readKeyRing(text: string | undefined, { embedded }: Settings, faults: string[]): KeyRing | undefined {

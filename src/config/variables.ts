@@ -25,6 +25,12 @@ export function variableOf(schema: z.core.$ZodType): Variable {
   return variable;
 }
 
+/** The fault of a variable that is needed. */
+export function sayNotSet(schema: z.core.$ZodType): string {
+  const { name, example } = variableOf(schema);
+  return `${name} is not set: give ${example}`;
+}
+
 /**
  * A comma-separated list; one that names nothing is refused, as it would allow nothing. `hint` follows the faulty entry, or no entry if it is secret. An empty one
  * is left out, unless `withEmpty`.

@@ -104,6 +104,49 @@ group('business units', () => {
     expect(faultsOf(() => loadConfig(env(units({ default: { ...UNITS.default, [term]: value } }))))).toEqual([]);
   });
 
+  test('are refused where a key stands twice in one object: JSON.parse would drop the first without a word', () => {
+    const refused = (text: string) => faultsOf(() => loadConfig(env({ HOLDFAST_BUSINESS_UNITS: text })));
+    const unit = '"appId":"app-1","privateKey":"secret-private-key"';
+    const hooks = '"url":"https://shop.example/hook","secrets":["whsec_c2VjcmV0LW9mLXRoZS1lbmRwb2ludA=="]';
+    const twice = (place: string) => `HOLDFAST_BUSINESS_UNITS: ${place} stands there twice: keep one`;
+    for (const [text, ...places] of [
+      [`{"default":{${unit}},"eu":{"appId":"a","privateKey":"b"},"eu":{"appId":"c","privateKey":"d"}}`, 'eu'],
+      // One of both is written with an escape.
+      [`{"default" :{${unit}},"\\u0064efault": {${unit}},"default":{${unit}}}`, 'default'],
+      [
+        `{"default":{${unit},"outgoing":{"perCall":{"EUR":1,"EUR":2}},"callsPerSecond":5,"outgoing":{},"callsPerSecond":9}}`,
+        'default: outgoing.perCall.EUR',
+        'default: outgoing',
+        'default: callsPerSecond',
+      ],
+      [
+        `{"default":{${unit},"notifications":{"endpoints":[{${hooks}},{${hooks},"types":["payment.succeeded"],"types":[]}]}}}`,
+        'default: notifications.endpoints.1.types',
+      ],
+    ] as [string, ...string[]][]) {
+      const faults = refused(text);
+      expect(faults.filter((fault) => fault.includes('twice'))).toEqual(places.map(twice));
+      expect(faults.join()).not.toContain('secret-private-key');
+    }
+    const file = join(temporaryFolder(), 'units.json');
+    writeFileSync(file, `{"default":{${unit},"appId":"app-2"}}`);
+    const fromFile = { HOLDFAST_BUSINESS_UNITS: undefined, HOLDFAST_BUSINESS_UNITS_FILE: file };
+    expect(faultsOf(() => loadConfig(env(fromFile)))).toEqual([
+      'HOLDFAST_BUSINESS_UNITS_FILE: default: appId stands there twice: keep one',
+    ]);
+  });
+
+  test('may have one key in several objects, and values that look like keys', () => {
+    const value = fc.string().map((noise) => `"default":{"appId":${noise}\\"`);
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.oneof(value, fc.array(value), fc.jsonValue())), (noise) => {
+        const text = JSON.stringify({ ...UNITS, eu: { ...UNITS.default, appId: 'app-2', noise } });
+        const faults = faultsOf(() => loadConfig(env({ HOLDFAST_BUSINESS_UNITS: text })));
+        expect(faults.filter((fault) => fault.includes('twice'))).toEqual([]);
+      }),
+    );
+  });
+
   test('never show up in a fault, however broken the text is', () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom('{', '[', '', '"'), (noise, before) => {

@@ -4,6 +4,7 @@ import { BELIEVED_ANSWER_FAULTS } from './believed-answers.mjs';
 import { BILLED_THROUGH_FAULTS } from './billed-through.mjs';
 import { BILLING_FAULTS } from './billing.mjs';
 import { BILLING_FLOW_FAULTS } from './billing-flow.mjs';
+import { CONFIGURATION_FAULTS } from './configuration.mjs';
 import { HOLD_END_FAULTS } from './ends-of-holds.mjs';
 import { EARLY_AND_FORGOTTEN_FAULTS } from './early-and-forgotten-bills.mjs';
 import { EVENT_PATH_FAULTS } from './event-paths.mjs';
@@ -58,6 +59,7 @@ export const FAULTS = [
   ...RESET_BILL_FAULTS,
   ...RESTORE_FAULTS,
   ...WEBHOOK_FAULTS,
+  ...CONFIGURATION_FAULTS,
   ...SLOW_UNIT_FAULTS,
   ...WAITING_EVENT_FAULTS,
   ...TOLD_IN_PASSING_FAULTS,
