@@ -106,7 +106,7 @@ export interface NotConsented extends NotExecuted {
 export type FinalStoreCardOutcome = Stored | ConsentedNotStored | Declined | NotConsented;
 export type StoreCardOutcome = FinalStoreCardOutcome | Pending | Unknown;
 
-/** Input of workflow `listCards`, id `card-<customerId>-<commandId>`. */
+/** Input of workflow `listCards`, whose id is that of `cardWorkflowId`. */
 export const listCardsInputSchema = new SharedSchema(
   z.strictObject({
     /** Part of the workflow id, which is plaintext. */
@@ -117,7 +117,7 @@ export const listCardsInputSchema = new SharedSchema(
 );
 export type ListCardsInput = InputOf<typeof listCardsInputSchema>;
 
-/** Input of workflow `removeCard`, id `card-<customerId>-<commandId>`. */
+/** Input of workflow `removeCard`, whose id is that of `cardWorkflowId`. */
 export const removeCardInputSchema = new SharedSchema(listCardsInputSchema.zod.extend({ token: uuidSchema.zod }));
 export type RemoveCardInput = InputOf<typeof removeCardInputSchema>;
 
