@@ -242,6 +242,8 @@ withKustomize('what kustomize renders', () => {
   const of = (component: string) =>
     inNamespace('holdfast', { 'app.kubernetes.io/name': 'holdfast', 'app.kubernetes.io/component': component });
   const DNS = inNamespace('kube-system', { 'k8s-app': 'kube-dns' });
+  const DNS_OF_NODE = inNamespace('kube-system', { 'k8s-app': 'node-local-dns' });
+  const ADDRESS_OF_NODES_DNS = { ip: '169.254.20.10' };
   const WAYS: [string, object, object, number | string, boolean][] = [
     ['webhook from the ingress', inNamespace('ingress-nginx'), of('webhook'), 'events', true],
     ['webhook from another namespace', inNamespace('shop'), of('webhook'), 'events', false],
@@ -254,6 +256,10 @@ withKustomize('what kustomize renders', () => {
     ...['worker-payments', 'worker-billing', 'webhook', 'setup'].flatMap((component): typeof WAYS => [
       [`${component} to Temporal`, of(component), inNamespace('temporal'), 7233, true],
       [`${component} to DNS`, of(component), DNS, 53, true],
+      [`${component} to its node's cache of DNS`, of(component), DNS_OF_NODE, 53, true],
+      [`${component} to the address of that`, of(component), ADDRESS_OF_NODES_DNS, 53, true],
+      [`${component} to that by another port`, of(component), ADDRESS_OF_NODES_DNS, 8080, false],
+      [`${component} to a cloud's metadata as DNS`, of(component), METADATA, 53, false],
       [`${component} to a cloud's metadata`, of(component), METADATA, 443, false],
       [`${component} to another pod`, of(component), inNamespace('shop'), 443, false],
       [`${component} to the payment service`, of(component), OUTSIDE, 443, component !== 'setup'],
@@ -262,8 +268,15 @@ withKustomize('what kustomize renders', () => {
     ['codec to Temporal', of('codec'), inNamespace('temporal'), 7233, false],
     ['codec out', of('codec'), OUTSIDE, 443, false],
   ];
+  const policiesOf = (name: string) => ofKind<NetworkPolicy>(overlay(name), 'NetworkPolicy').map(({ spec }) => spec);
   test.each(WAYS)('network policies: %s', (_way, from, to, port, isOpen) => {
-    const policies = ofKind<NetworkPolicy>(overlay('production'), 'NetworkPolicy').map(({ spec }) => spec);
-    expect(allows(policies, { from, to, port, home: 'holdfast' })).toBe(isOpen);
+    expect(allows(policiesOf('production'), { from, to, port, home: 'holdfast' })).toBe(isOpen);
+  });
+
+  test('network policies: everything of the demo may ask every kind of DNS', () => {
+    const home = ofKind(overlay('demo'), 'Deployment')[0]?.metadata.namespace ?? '';
+    for (const { labels } of workloadsIn(overlay('demo')))
+      for (const to of [DNS, DNS_OF_NODE, ADDRESS_OF_NODES_DNS])
+        expect(allows(policiesOf('demo'), { from: { namespace: home, labels }, to, port: 53, home })).toBe(true);
   });
 });
