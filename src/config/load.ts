@@ -134,6 +134,12 @@ export function loadCodecConfig(env: NodeJS.ProcessEnv): CodecConfig {
     codecToken: readCodecSecret('codecToken', settings, env, faults),
     codecUiCapability: readCodecSecret('codecUiCapability', settings, env, faults),
   };
+  if (secrets.codecToken !== '' && secrets.codecToken === secrets.codecUiCapability) {
+    // Only the token may encode: Temporal UI's address stands in browsers, and flows trust what is encrypted.
+    faults.push(
+      'HOLDFAST_CODEC_TOKEN and HOLDFAST_CODEC_UI_CAPABILITY are the same: whoever may read in Temporal UI could write what flows trust; give each its own, such as $(openssl rand -hex 32)',
+    );
+  }
   if (settings.environment === 'live') faults.push(...findKnownSecrets({ keyRing, ...secrets }));
   return { ...settings, ...secrets, ...completeEncryption(keyRing, settings, faults) };
 }

@@ -278,7 +278,7 @@ export const codecSchema = settingsSchema.extend({
     .register(variables, {
       name: 'HOLDFAST_CODEC_UI_CAPABILITY',
       readBy: 'codec server',
-      description: 'The secret path part by which Temporal UI reaches it',
+      description: 'The secret path part by which Temporal UI reaches it; not the text of the token, which may do more',
       example: '22-100 characters of A-Z a-z 0-9 _ -, such as $(openssl rand -hex 32)',
       secret: true,
     }),

@@ -116,7 +116,7 @@ withKustomize('what kustomize renders', () => {
     writeFileSync(units, ofDemo || '{"default":{"appId":"shop","privateKey":"0a4f9c1e7b2d48569c3f"}}');
     mkdirSync(join(folder, 'keys'));
     for (const file of [SECRET_FILES.codecToken, SECRET_FILES.codecUiCapability])
-      writeFileSync(join(folder, file), 'a'.repeat(32), { mode: 0o600 });
+      writeFileSync(join(folder, file), file.slice(-10).repeat(3), { mode: 0o600 });
     const made = { HOLDFAST_ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` };
     const loaded = workloadsIn(manifests)
       .filter(({ component }) => !['sandbox', 'setup'].includes(component))

@@ -9,4 +9,13 @@ export const CONFIGURATION_FAULTS = [
     to: 'if (inner.keys.has(key) && open.length > 2)',
     tests: ['test/config/business-units.test.ts'],
   },
+  {
+    name: 'capability-that-is-also-the-token',
+    rule: 'configuration',
+    promise: 'Who may read in Temporal UI may not write what flows trust: token and capability differ.',
+    file: 'src/config/load.ts',
+    from: "if (secrets.codecToken !== '' && secrets.codecToken === secrets.codecUiCapability) {",
+    to: "if (secrets.codecToken !== '' && secrets.codecUiCapability === '') {",
+    tests: ['test/config/codec-config.test.ts'],
+  },
 ];
