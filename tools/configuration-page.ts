@@ -5,7 +5,7 @@ import { format } from 'prettier';
 import { z } from 'zod';
 import { unitFields, unitSchema } from '../src/config/business-units.js';
 import { codecSchema, configSchema, settingsSchema } from '../src/config/schema.js';
-import { variableOf } from '../src/config/variables.js';
+import { leavesOf, variableOf } from '../src/config/variables.js';
 
 /** Renders docs/configuration.md with its tables of variables and of business unit fields from the current schemas. */
 export async function renderPage(page: string): Promise<string> {
@@ -29,10 +29,6 @@ function variableRows(): string[][] {
     const { name, readBy, description, default: text } = variableOf(schema);
     return [`\`${name}\``, text ?? defaultOf(schema), readBy, description];
   });
-}
-
-function leavesOf(schema: z.ZodObject): z.core.$ZodType[] {
-  return Object.values(schema.shape).flatMap((inner) => (inner instanceof z.ZodObject ? leavesOf(inner) : [inner]));
 }
 
 /** Omits `appId` and `privateKey`, which the example above the table shows. */

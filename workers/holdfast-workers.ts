@@ -1,7 +1,15 @@
 import type { DataConverter } from '@temporalio/common';
 import type { NativeConnection, Worker } from '@temporalio/worker';
 import { HoldfastClient } from '../src/client/holdfast-client.js';
-import { type Config, describe, loadConfig, notifySettings, secretsOf } from '../src/config/index.js';
+import {
+  type Config,
+  describe,
+  loadConfig,
+  notifySettings,
+  sayUnknown,
+  secretsOf,
+  unknownNames,
+} from '../src/config/index.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
 import { createDataConverter } from '../src/security/data-converter.js';
 import { createLogger, type Logger } from '../src/security/logging.js';
@@ -56,9 +64,11 @@ export interface HoldfastWorkers {
 /** @throws RangeError, ConfigError, StartFault */
 export async function createWorkers({ own, signal }: HoldfastWorkersOptions) {
   if (own !== undefined) await checkOwnWorker(own);
-  const config = loadConfig(process.env);
+  // A variable of an unknown name may be one of the merchant's own: it is told, and no fault.
+  const config = loadConfig(process.env, { isOwn: false });
   const logger = createLogger({ name: 'worker', level: config.logLevel, secrets: secretsOf(config) });
   for (const line of describe(config)) logger.info(line);
+  for (const name of unknownNames(process.env)) logger.warn(sayUnknown(name));
   const stopping = signal ?? new AbortController().signal;
   // The merchant's process decides itself what to do about a namespace that is not right.
   const waiting = { connecting: logReasons(logger), checking: refuseFaults };

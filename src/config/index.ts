@@ -9,3 +9,4 @@ export {
   type Settings,
 } from './load.js';
 export { notifySettings } from './notifications.js';
+export { sayUnknown, unknownNames } from './unknown-names.js';

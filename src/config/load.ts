@@ -13,6 +13,7 @@ import { endpointFaults, notifySettings, ownSecrets } from './notifications.js';
 import { readBusinessUnits } from './read-units.js';
 import { readReferenceBookUrl } from './reference-book.js';
 import { readStatement } from './restored.js';
+import { sayUnknown, unknownNames } from './unknown-names.js';
 import { sayNotSet, variableOf } from './variables.js';
 
 /** Settings of every process. */
@@ -76,11 +77,13 @@ const EMBEDDED_STOP_SECONDS = 5;
 /**
  * Loads the configuration of the worker, the webhook handler and the operator's CLI.
  * @param tells the process sends notifications, and so has all that its endpoints need
+ * @param isOwn the process is one of Holdfast's own: a `HOLDFAST_` variable that it does not know is a fault
  * @throws ConfigError that lists every fault
  */
-export function loadConfig(env: NodeJS.ProcessEnv, { tells = true } = {}): Config {
+export function loadConfig(env: NodeJS.ProcessEnv, { tells = true, isOwn = true } = {}): Config {
   const faults: string[] = [];
   const { sources, ...settings } = readEnvironment(configSchema, env, faults);
+  if (isOwn) faults.push(...unknownNames(env).map(sayUnknown));
   const { embedded, environment, apiBaseUrl, ports } = settings;
   const live = environment === 'live';
   const address = configSchema.shape.apiBaseUrl;
@@ -129,6 +132,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, { tells = true } = {}): Confi
 export function loadCodecConfig(env: NodeJS.ProcessEnv): CodecConfig {
   const faults: string[] = [];
   const { sources, ...settings } = readEnvironment(codecSchema, env, faults);
+  faults.push(...unknownNames(env).map(sayUnknown));
   const keyRing = readKeyRing(sources.encryptionKeys, settings, faults);
   const secrets = {
     codecToken: readCodecSecret('codecToken', settings, env, faults),

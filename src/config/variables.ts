@@ -25,6 +25,11 @@ export function variableOf(schema: z.core.$ZodType): Variable {
   return variable;
 }
 
+/** The schemas of all variables, those of groups such as `ports` too. */
+export function leavesOf(schema: z.ZodObject): z.core.$ZodType[] {
+  return Object.values(schema.shape).flatMap((inner) => (inner instanceof z.ZodObject ? leavesOf(inner) : [inner]));
+}
+
 /** The fault of a variable that is needed. */
 export function sayNotSet(schema: z.core.$ZodType): string {
   const { name, example } = variableOf(schema);

@@ -18,4 +18,13 @@ export const CONFIGURATION_FAULTS = [
     to: "if (secrets.codecToken !== '' && secrets.codecUiCapability === '') {",
     tests: ['test/config/codec-config.test.ts'],
   },
+  {
+    name: 'misspelt-variable-is-ignored',
+    rule: 'configuration',
+    promise: 'A variable whose name is misspelt, such as that of the reference book, is refused and not ignored.',
+    file: 'src/config/load.ts',
+    from: 'if (isOwn) faults.push(',
+    to: 'if (!isOwn) faults.push(',
+    tests: ['test/config/unknown-names.test.ts'],
+  },
 ];
