@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isNotificationSecret } from '../security/notification-signature.js';
 import { LOG_LEVELS } from '../security/logging.js';
 import { allowedHost } from '../security/notify-settings.js';
-import { isAddressRange, SERVICE_SENDERS } from '../security/senders.js';
+import { isAddressRange, isRangeOfProxies, SERVICE_SENDERS } from '../security/senders.js';
 import { LONGEST_WAIT_MS } from '../contract/engine-port.js';
 import { buildId, controllerBuildId, deploymentName } from './deployment.js';
 import { referenceBookUrl, referenceBookUrlFile } from './reference-book.js';
@@ -229,11 +229,13 @@ export const configSchema = settingsSchema.extend({
         'How long in ms an event that most likely echoes a reply waits for the end of its flow, at most 3000; `0`: not at all',
     }),
   /** Addresses and ranges of proxies whose `X-Forwarded-For` is believed. */
-  trustedProxies: listOf(isAddressRange, NO_ADDRESS).prefault('').register(variables, {
-    name: 'HOLDFAST_TRUSTED_PROXIES',
-    readBy: 'webhook',
-    description: 'Addresses and ranges of proxies whose `X-Forwarded-For` is believed',
-  }),
+  trustedProxies: listOf(isRangeOfProxies, `${NO_ADDRESS}; /0 would believe everybody`)
+    .prefault('')
+    .register(variables, {
+      name: 'HOLDFAST_TRUSTED_PROXIES',
+      readBy: 'webhook',
+      description: 'Addresses and ranges of proxies whose `X-Forwarded-For` is believed',
+    }),
   /** The time that a restore from a backup has lost; undefined: nothing was restored. */
   restoredTo,
   sources: z.object({

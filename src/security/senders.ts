@@ -17,16 +17,27 @@ export function senderCheck(allowed: readonly string[]): (sender: string | undef
   if (faults.length > 0) {
     throw new Error(`allowed senders: ${faults.join(', ')}: use addresses and ranges such as 203.0.113.0/24`);
   }
-  return (sender) => {
-    const family = sender === undefined ? 0 : isIP(sender);
-    if (sender === undefined || family === 0) return false;
-    return list.check(sender, family === 4 ? 'ipv4' : 'ipv6');
+  return (sender = '') => {
+    const address = withoutPort(sender);
+    const family = isIP(address);
+    return family !== 0 && list.check(address, family === 4 ? 'ipv4' : 'ipv6');
   };
+}
+
+/** Some proxies write the sender's port too, as Azure's Application Gateway does: `203.0.113.7:51234`. */
+function withoutPort(sender: string): string {
+  const [, v4, v6] = /^(?:([\d.]+):\d{1,5}|\[([0-9a-fA-F.:]+)\](?::\d{1,5})?)$/.exec(sender) ?? [];
+  return v4 ?? v6 ?? sender;
 }
 
 /** True for a valid address or range. */
 export function isAddressRange(entry: string): boolean {
   return addTo(new BlockList(), entry);
+}
+
+/** True for a valid address or range that is not every address: then a sender could say of itself where it is. */
+export function isRangeOfProxies(entry: string): boolean {
+  return isAddressRange(entry) && !/\/0+$/.test(entry);
 }
 
 function addTo(list: BlockList, entry: string): boolean {

@@ -14,14 +14,25 @@ export interface WebhookResponse {
 
 const RETRY_AFTER_SECONDS = '5';
 
+/** What helps to mend a refusal. Anybody can have sent it: nothing is proven. */
+interface Refused {
+  /** For the sender. Never of a 401. */
+  message?: string | undefined;
+  address?: string | undefined;
+  appId?: string | undefined;
+}
+
+/** Of what anybody can send, so much is logged. */
+const LONGEST_LOGGED = 100;
+
 /** Logs at most one line per reason and second, because refusals cost a sender nothing. All are counted. */
 export function rejecter(
   metrics: WebhookMetrics,
   logger: WebhookLogger,
-): (reason: Rejection, message?: string) => WebhookResponse {
+): (reason: Rejection, refused?: Refused) => WebhookResponse {
   const quietUntil = new Map<Rejection, number>();
   const unlogged = new Map<Rejection, number>();
-  return (reason, message = '') => {
+  return (reason, { message = '', address, appId } = {}) => {
     metrics.rejected(reason);
     const now = performance.now();
     const silenced = unlogged.get(reason) ?? 0;
@@ -30,8 +41,12 @@ export function rejecter(
     } else {
       quietUntil.set(reason, now + 1000);
       unlogged.set(reason, 0);
-      // `count`: refusals that this line covers.
-      logger.warn({ reason, count: silenced + 1 }, 'Webhook refused');
+      // `count`: refusals that this line covers. Address and app id are those of the last.
+      const of = {
+        ...(address !== undefined && { address: address.slice(0, LONGEST_LOGGED) }),
+        ...(appId !== undefined && { appId: appId.slice(0, LONGEST_LOGGED) }),
+      };
+      logger.warn({ reason, count: silenced + 1, ...of }, 'Webhook refused');
     }
     const status = REJECTION_STATUS[reason];
     // Same text for every 401, so that a forger can't tell which check failed.

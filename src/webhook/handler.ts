@@ -125,7 +125,7 @@ export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
   const refusal: NonNullable<WebhookHandler['refusal']> = ({ headers, sender }) => {
     if (maySend?.(sender) !== false) return undefined;
     metrics.received(headers);
-    return { ...reject('sender'), headers: { connection: 'close' } };
+    return { ...reject('sender', { address: sender }), headers: { connection: 'close' } };
   };
 
   const handle = async (raw: WebhookRequest): Promise<WebhookResponse> => {
@@ -133,9 +133,12 @@ export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
     if (refused !== undefined) return refused;
     metrics.received(raw.headers);
     const read = readRequest(raw);
-    if (!read.ok) return reject(read.rejection, read.message);
+    if (!read.ok) return reject(read.rejection, { message: read.message });
     const proof = prove(read.request, context);
-    if (!proof.ok) return reject(proof.rejection, proof.message);
+    if (!proof.ok) {
+      const { rejection, message } = proof;
+      return reject(rejection, { message, ...(rejection === 'unknownApp' && { appId: read.request.appId }) });
+    }
 
     const proven = readProven(read.request, proof);
     const { eventType, version, event } = proven;

@@ -92,6 +92,8 @@ group('loadConfig', () => {
     ['a sender with too long a prefix', 'HOLDFAST_WEBHOOK_SENDERS', '203.0.113.0/33'],
     ['senders of whom none is named', 'HOLDFAST_WEBHOOK_SENDERS', ','],
     ['hosts of notifications of which none is named', 'HOLDFAST_NOTIFY_HOSTS', ', ,'],
+    ['proxies that are everybody', 'HOLDFAST_TRUSTED_PROXIES', '10.0.0.1,0.0.0.0/0'],
+    ['proxies that are everybody by IPv6', 'HOLDFAST_TRUSTED_PROXIES', '::/00'],
     ['a proxy that is no range', 'HOLDFAST_TRUSTED_PROXIES', '10.0.0.1,10.0.0'],
   ])('refuses %s, with its variable and no secret', (_name, variable, value) => {
     const faults = faultsOf(() => loadConfig(env({ [variable]: value })));

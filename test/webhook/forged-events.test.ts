@@ -73,6 +73,18 @@ describe('a forged event changes nothing', () => {
     expect((await harness.post(JSON.stringify(empty), headersFor(empty))).status).toBe(400);
   });
 
+  test('when its app id is unknown, which the log names: a unit may lack in the configuration', async () => {
+    const own = await startHandler();
+    const body = changed(['app_id'], 'app-forgotten');
+    await own.post(JSON.stringify(body), headersFor(body));
+    await own.post(JSON.stringify(chargeBody()), headersFor(chargeBody(), OTHER_KEY));
+    expect(own.logged.map((line) => JSON.parse(line) as object)).toEqual([
+      { reason: 'unknownApp', count: 1, appId: 'app-forgotten', message: 'Webhook refused' },
+      { reason: 'badSignature', count: 1, message: 'Webhook refused' },
+    ]);
+    await own.close();
+  });
+
   test('when it was signed with an empty key, or not at all', async () => {
     const body = chargeBody();
     const { signature, ...unsigned } = headersFor(body);

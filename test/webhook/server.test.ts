@@ -135,6 +135,32 @@ describe('an allow-list of senders', () => {
     await allowed.close();
   });
 
+  test('takes an address of a trusted proxy without the port that some write behind it', async () => {
+    const server = { trustedProxies: ['127.0.0.0/8'] };
+    const allowed = await startHandler({ allowedSenders: ['52.29.158.20', '2001:db8::/32'], server });
+    for (const sender of ['52.29.158.20:51234', '[2001:db8::7]:443', '[2001:db8::7]', '2001:db8::7'])
+      expect([sender, await from(allowed, sender)]).toEqual([sender, 200]);
+    for (const sender of ['52.29.158.21:51234', '52.29.158.20:', '52.29.158.20:51234:1', '[52.29.158.20', '[::1]:443'])
+      expect([sender, await from(allowed, sender)]).toEqual([sender, 401]);
+    await allowed.close();
+  });
+
+  test('logs the address that it takes for the last refused sender, once a second', async () => {
+    const server = { trustedProxies: ['127.0.0.0/8'] };
+    const allowed = await startHandler({ allowedSenders: ['52.29.158.20'], server });
+    const refused = () => allowed.logged.map((line) => JSON.parse(line) as object);
+    await from(allowed, `198.51.100.1${'0'.repeat(200)}`);
+    expect(refused()).toEqual([
+      { reason: 'sender', count: 1, address: `198.51.100.1${'0'.repeat(88)}`, message: 'Webhook refused' },
+    ]);
+    await from(allowed, '198.51.100.2');
+    expect(refused()).toHaveLength(1);
+    await new Promise((resolve) => setTimeout(resolve, 1_050));
+    await from(allowed, '10.0.0.9');
+    expect(refused().at(-1)).toEqual({ reason: 'sender', count: 2, address: '10.0.0.9', message: 'Webhook refused' });
+    await allowed.close();
+  });
+
   test('is refused at the start when an entry is no address', async () => {
     await expect(startHandler({ allowedSenders: [] })).rejects.toThrow('allowed senders: none');
     await expect(startHandler({ allowedSenders: ['52.29.158.20', 'example.com', '1.2.3.4/33'] })).rejects.toThrow(

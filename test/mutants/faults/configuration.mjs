@@ -27,4 +27,13 @@ export const CONFIGURATION_FAULTS = [
     to: 'if (!isOwn) faults.push(',
     tests: ['test/config/unknown-names.test.ts'],
   },
+  {
+    name: 'refused-sender-is-not-told',
+    rule: 'configuration',
+    promise: 'Where a list of senders refuses every event, the log says which address was taken for the sender.',
+    file: 'src/webhook/handler.ts',
+    from: "reject('sender', { address: sender })",
+    to: "reject('sender')",
+    tests: ['test/webhook/server.test.ts'],
+  },
 ];
