@@ -1,8 +1,9 @@
-import { ActivityFailure, ApplicationFailure, patched } from '@temporalio/workflow';
+import { ActivityFailure, patched } from '@temporalio/workflow';
 import { FAILURE_TYPES, PATCHES } from '../../src/contract/names.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { isMadeByReset } from '../kit/start-guard.js';
 import { read } from '../policies.js';
+import { refusedAs } from '../steps/failures.js';
 import { isStarted } from './is-started.js';
 import { actOnDispute, isKnownDispute } from './payment-disputed.js';
 import type { Billing } from './state.js';
@@ -40,8 +41,7 @@ async function isDisputed(flow: Billing, paymentId: string | undefined): Promise
     return decodedOrRetry(await read.getPayment({ businessUnit, paymentId })).disputed === true;
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    const { cause } = error;
-    // It will not be shown later either.
-    return cause instanceof ApplicationFailure && cause.type === FAILURE_TYPES.notFound ? false : undefined;
+    // It will not be shown later either. Written in clear it may be anybody's word.
+    return refusedAs(error, FAILURE_TYPES.notFound) === undefined ? undefined : false;
   }
 }

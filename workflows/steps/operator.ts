@@ -1,7 +1,6 @@
 import type { TransactionRecord } from '../../src/contract/records.js';
 import { OPERATOR_AFTER_MS, pollDelay, REJECTED_LOOK_MS } from '../../src/domain/schedules.js';
 import { isNotOffered } from '../../src/domain/absence.js';
-import { showMoney } from '../../src/domain/money.js';
 import { isFinal } from '../../src/domain/settling.js';
 import type { FlowState, SettleCommand } from '../flow/state.js';
 import { enter, takeBackReason } from '../flow/explain.js';
@@ -137,27 +136,4 @@ export function refusalOf(
   if (status === 'notExecuted') return said;
   if (!isFinal(record) || doubted) return undefined;
   return (record.status === 'Succeed') === (status === 'succeeded') ? undefined : said;
-}
-
-/**
- * Why the sum that an operator states is refused, or that none is: what was asked for would be recorded, and more sent or given back
- * beside what has moved.
- * @param shown what the transaction is over, where that is not what was asked for
- */
-export function refusalOfSum(
-  { stepAmount, currency }: FlowState,
-  { request: { status, amount } }: SettleCommand,
-  shown: number | undefined,
-): string | undefined {
-  if (status !== 'succeeded') return undefined;
-  const asked = showMoney(stepAmount, currency);
-  if (shown === undefined)
-    return amount === undefined || amount === stepAmount
-      ? undefined
-      : `amount: the service shows the ${asked} asked for`;
-  const both = `the service shows ${showMoney(shown, currency)}, and ${asked} were asked for`;
-  if (amount === undefined) return `amount: say what has moved: ${both}`;
-  return amount > Math.max(shown, stepAmount)
-    ? `amount: ${amount} minor units are more than either: ${both}`
-    : undefined;
 }

@@ -26,14 +26,14 @@ import {
   waitingVoid,
   waitOn,
 } from '../flow/inbox.js';
-import { showMoney } from '../../src/domain/money.js';
 import { decidedOutcome, settledOutcome } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
 import { type FlowState, type Message, noteRequestId, type PendingVoids, type VoidOf } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { enter, showLasting } from '../flow/explain.js';
 import { publish } from '../kit/visibility.js';
-import { askOperatorAfterADay, nextLookWhileRejected, noteAnswered, refusalOf, refusalOfSum } from './operator.js';
+import { askOperatorAfterADay, nextLookWhileRejected, noteAnswered, refusalOf } from './operator.js';
+import { mismatchOf, otherSumOf, refusalOfSum } from './sum-shown.js';
 import { isOfPendingDeadline, noteVoidOfDeadline, untilPendingDeadline, voidAtDeadline } from './pending-deadline.js';
 import { readTransaction } from './read.js';
 
@@ -260,22 +260,6 @@ function note(flow: FlowState, record: TransactionRecord): void {
     flow.redirectUrl = Date.now() < flow.redirectUntil ? record.redirectUrl : undefined;
   }
   noteRequestId(flow, record.requestId);
-}
-
-/** The sum of a transaction in the flow's currency that is not the one asked for. */
-function otherSumOf(flow: FlowState, { amount, currency = flow.currency }: TransactionRecord): number | undefined {
-  return currency === flow.currency && amount !== flow.stepAmount ? amount : undefined;
-}
-
-/** An absent amount or currency is no mismatch. */
-function mismatchOf(flow: FlowState, record: TransactionRecord): string | undefined {
-  const { amount = flow.stepAmount, currency = flow.currency } = record;
-  if (amount === flow.stepAmount && currency === flow.currency) return undefined;
-  return (
-    `AmountMismatch: transaction ${record.transactionId} is over ${amount} minor units of ${currency}, ` +
-    `not ${showMoney(flow.stepAmount, flow.currency)}` +
-    (otherSumOf(flow, record) !== undefined ? '; settleManually `succeeded` takes the amount that has moved' : '')
-  );
 }
 
 /** Publishes once that the flow waits, and again when the reason changes. */

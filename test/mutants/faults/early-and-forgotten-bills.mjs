@@ -102,4 +102,23 @@ export const EARLY_AND_FORGOTTEN_FAULTS = [
     to: '',
     tests: ['test/simulation/rules/changed-cards.test.ts'],
   },
+  {
+    name: 'operators-decline-taken-for-certain',
+    rule: 'one period is billed once',
+    promise:
+      'A payment that a person has called declined, and that a reset finds to have taken the money, pays the bill.',
+    file: 'workflows/billing/classify-attempt.ts',
+    from: " || attempted.outcome.evidence.knownBy === 'operator'",
+    to: '',
+    tests: ['test/simulation/rules/resets-of-ended-bills.test.ts'],
+  },
+  {
+    name: 'next-payment-beside-one-that-goes-on',
+    rule: 'one period is billed once',
+    promise: 'No payment of a bill is made beside one that a reset has set going again.',
+    file: 'workflows/billing/is-started.ts',
+    from: "reading.state === 'open' || (reading.state === 'ended' && reading.outcome.status === 'succeeded')",
+    to: "reading.state === 'ended' && reading.outcome.status === 'succeeded'",
+    tests: ['test/simulation/rules/resets-of-ended-bills.test.ts'],
+  },
 ];

@@ -13,6 +13,7 @@ import { COMMAND_ANSWER_FAULTS } from './answers-to-commands.mjs';
 import { DETAIL_FAULTS } from './flow-details.mjs';
 import { FLOW_FAULTS } from './flows-and-evidence.mjs';
 import { LATE_BILL_FAULTS } from './late-bills.mjs';
+import { HOLD_LOOK_FAULTS } from './looks-at-holds.mjs';
 import { NOTIFICATION_FAULTS } from './notifications.mjs';
 import { OPERATOR_FAULTS } from './operators.mjs';
 import { PAYLOAD_FAULTS } from './payloads.mjs';
@@ -55,6 +56,7 @@ export const FAULTS = [
   ...BILLING_FLOW_FAULTS,
   ...VOID_FAULTS,
   ...HOLD_END_FAULTS,
+  ...HOLD_LOOK_FAULTS,
   ...RESET_HOLD_FAULTS,
   ...RESET_BILL_FAULTS,
   ...RESTORE_FAULTS,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { anotherCard, declinedFor, inRome, later } from '../../support/subscriptions.js';
 import { firstRunOf, resetToFirstTask } from '../../support/resets.js';
 import { braking } from './braking.js';
-import { answers, failsWith, HOUR, OPERATOR, SECOND, sharedTime } from './context.js';
+import { failsWith, HOUR, OPERATOR, SECOND, sharedTime } from './context.js';
 import { beginResettable, beginWeekly, type WeeklyArguments } from './weekly.js';
 
 const time = sharedTime({ billing: true });

@@ -91,7 +91,7 @@ export async function createFlow(
   return flow;
 }
 
-/** In one activation. The longest replays ask for a hundredth of it. */
+/** In one activation. No flow of the tests that ends its task asks for a hundredth of it. */
 const MOST_QUESTIONS = 100_000;
 
 /**
