@@ -21,8 +21,8 @@ const KNOWN: ReadonlySet<string> = new Set([
 const OF_A_SERVICE = /_SERVICE_(HOST|PORT(_.+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/;
 
 /**
- * What is set under a name that Holdfast does not have: misspelt, most likely. Not read, `HOLDFAST_RESTORE_TO` or
- * `HOLDFAST_REFERENCEBOOK_URL` would let money move twice. An empty one counts as not set.
+ * What is set under a name that Holdfast does not have: misspelt, most likely. Not read, what a restore has lost or the
+ * address of the reference book would let money move twice. An empty one counts as not set.
  */
 export function unknownNames(env: NodeJS.ProcessEnv): string[] {
   return Object.entries(env)
