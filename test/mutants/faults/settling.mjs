@@ -148,7 +148,7 @@ export const SETTLING_FAULTS = [
     name: 'another-currency-settles-the-flow',
     rule: 'settling',
     promise: 'A transaction over another currency never ends a flow: an operator is asked.',
-    file: 'workflows/steps/settle.ts',
+    file: 'workflows/steps/sum-shown.ts',
     from: 'if (amount === flow.stepAmount && currency === flow.currency) return undefined;',
     to: 'if (amount === flow.stepAmount) return undefined;',
     tests: ['test/simulation/rules/settling.test.ts'],

@@ -268,7 +268,7 @@ export const SUM_FAULTS = [
     name: 'success-of-another-sum-without-the-sum',
     rule: 'sums',
     promise: 'A person who calls an operation over another sum succeeded has to say what has moved.',
-    file: 'workflows/steps/operator.ts',
+    file: 'workflows/steps/sum-shown.ts',
     from: 'if (amount === undefined) return `amount: say what has moved: ${both}`;',
     to: 'if (amount === undefined) return undefined;',
     tests: ['test/simulation/rules/other-sums.test.ts'],

@@ -206,8 +206,9 @@ export async function isOnFile(
     }
   };
   const found = await read(`/customers?customer_reference=${encodeURIComponent(customerReference)}`);
-  const [customer] = Array.isArray(found) ? (found as { id: string }[]) : [];
-  return customer !== undefined && (await read(`/customers/${customer.id}/payment-methods/${token}`)) !== undefined;
+  // Not every service has a read of one card.
+  const [customer] = Array.isArray(found) ? (found as { payment_methods?: { token: string }[] }[]) : [];
+  return customer?.payment_methods?.some((card) => card.token === token) === true;
 }
 
 /** Voids a payment in the service's back office, without a flow. The request may be lost. */
