@@ -19,13 +19,14 @@ import {
   keepHold,
   note,
   noteBraked,
+  reauthorizesAtDeadline,
   releaseToReauthorize,
   sendVoid,
   show,
   wholeOf,
 } from './hold-steps.js';
 import { believed, inspectHold, type Look, lookFirst } from './inspect-hold.js';
-import { askOperator } from './operator.js';
+import { askUntilRead } from './operator.js';
 import { releaseRest, type Taken } from './release-rest.js';
 import { endOfVoids, noPendingVoids, pendingVoids } from './void-pending.js';
 
@@ -112,9 +113,13 @@ export async function voidHold(
   const begin = (): { look?: 'held' | 'ours' | 'notOffered' } => ({});
   return await resumable(flow, 'void', begin, async (notes) => {
     if (notes.look === undefined) {
+      const { unconfirmedCapture: barred } = hold;
       const look = await lookFirst(flow, hold, 'void', command);
       // A capture whose failure is unconfirmed may have succeeded, and captured money must not be voided.
       if (isDoubtedUnread(flow, hold, look) || !mayAct(look)) return notSent(flow, hold, look, command);
+      // The service has confirmed that the capture failed, which alone forbade what the deadline is to do.
+      const isFree = barred !== undefined && hold.unconfirmedCapture === undefined && hold.mustVoid === undefined;
+      if (isFree && command === undefined && (hold.onDeadline === 'capture' || reauthorizesAtDeadline(hold))) return;
       notes.look = look;
     }
     return await release(flow, hold, { reason, command, notLooked: notes.look === 'notOffered' });
@@ -185,7 +190,7 @@ function notSent(
     if (command !== undefined) command.answer = { refusal: 'nothing was sent: the flow was cancelled meanwhile' };
     return undefined;
   }
-  askOperator(flow, HOLD_UNCLEAR);
+  askUntilRead(flow, HOLD_UNCLEAR);
   const refusal = isAsked(hold) ? `${HOLD_UNCLEAR}; settleManually says how it stands` : HOLD_UNCLEAR;
   if (command !== undefined) command.answer = { refusal, type: FAILURE_TYPES.stateConflict };
   return undefined;

@@ -14,7 +14,7 @@ import { decidesAfterReset } from '../kit/start-guard.js';
 import { publish } from '../kit/visibility.js';
 import { engineLookup } from '../policies.js';
 import { isAsked } from './hold-steps.js';
-import { askOperator } from './operator.js';
+import { askOperator, askUntilRead, noteAnswered } from './operator.js';
 import { listed, readPaymentOrWhyNot } from './read.js';
 
 /**
@@ -39,7 +39,7 @@ async function readExpired(flow: FlowState, hold: Hold): Promise<HoldOutcome | '
   const payment = 'refused' in read ? unknownIfNotOffered(hold, read) : read;
   if (!('refused' in read)) hold.refusedLooks = undefined;
   if (payment === undefined) {
-    askOperator(flow, 'the hold must have ended, but the payment can not be read');
+    askUntilRead(flow, 'the hold must have ended, but the payment can not be read');
     return 'unclear';
   }
   if (payment.afterReset) hold.seenAfterReset = true;
@@ -65,7 +65,8 @@ async function readExpired(flow: FlowState, hold: Hold): Promise<HoldOutcome | '
     askOfUnknownWord(flow, hold, payment.status);
     return 'unclear';
   }
-  noLongerAsked(flow, hold);
+  if (!('refused' in read)) noteAnswered(flow);
+  if (payment.status === 'Authorized') noLongerAsked(flow, hold);
   if (Date.now() >= heldUntil + RELEASED_AFTER_END_MS) return { ...expired(flow, hold, payment), confirmed: false };
   // Something is under way at the service: wait for its outcome, and void nothing meanwhile.
   const isHeld = payment.status !== 'Pending';
@@ -76,7 +77,7 @@ async function readExpired(flow: FlowState, hold: Hold): Promise<HoldOutcome | '
   askOperator(flow, isHeld ? `${still}; it is voided again every day` : still);
   if (!isHeld) return 'unclear';
   // The void after a refused read looks for itself: others may have captured, and a later read may show it.
-  if ('refused' in read) return 'held';
+  if ('refused' in read || payment.status === 'Initialized') return 'held';
   hold.seenAt = Date.now();
   // Without a status nothing shows what a restore may have lost.
   if (payment.status !== 'unknown') hold.heldAt = hold.seenAt;
@@ -189,6 +190,7 @@ export function askOfUnknownWord(flow: FlowState, hold: Hold, word: string): voi
 
 /** The service shows again how the hold stands: a person who answered what was asked would be refused. */
 export function noLongerAsked(flow: FlowState, hold: Hold): void {
+  noteAnswered(flow);
   if (!isAsked(hold)) return;
   hold.unlistedCapture = false;
   takeBackReason(flow);

@@ -238,7 +238,8 @@ export async function decideHold(
   const mayShowMore = look === 'failed' || (isUnread && mayBeCaptured(flow, hold));
   if (mayShowMore && !isHeldIfNone && status === 'notExecuted')
     return refuse('the service could not be read just now: say it again');
-  if (look === 'held') return refuse('the money is held and nothing is unknown: use capture or void');
+  // After a read from before the authorization it is still asked.
+  if (look === 'held' && !isAsked(hold)) return refuse('the money is held and nothing is unknown: use capture or void');
   if (look !== 'unclear' && look !== 'failed' && !lapses && !doubted)
     return refuse(
       look === 'pending'

@@ -90,16 +90,20 @@ function unusable({ businessUnit }: FlowState): string {
   return `business unit "${businessUnit}" can't be used: `;
 }
 
-/** Sets needsOperator once; the first reason stays, since it is the nearest to the cause. */
+/** Sets needsOperator once; the first reason stays, since it is the nearest to the cause. What lasts is shown again once it is over. */
 export function askOperator(flow: FlowState, why: string): void {
-  if (flow.needsOperator !== undefined) return;
+  if (isBeingAsked(flow)) return;
   enter(flow, { needsOperator: why });
   publish(flow);
 }
 
+function isBeingAsked({ needsOperator, lasting }: FlowState): boolean {
+  return needsOperator !== undefined && needsOperator !== lasting;
+}
+
 /** As {@link askOperator}, about what is over as soon as a read answers. */
 export function askUntilRead(flow: FlowState, why: string): void {
-  if (flow.needsOperator === undefined) flow.askedUntilRead = why;
+  if (!isBeingAsked(flow)) flow.askedUntilRead = why;
   askOperator(flow, why);
 }
 

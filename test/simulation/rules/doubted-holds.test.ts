@@ -80,6 +80,24 @@ describe('a hold that nothing can be read of, whose capture failed without confi
   });
 });
 
+test('a hold that could not be read before a capture is asked about no more once it is', async () => {
+  await offer('all');
+  const hold = await beginHeld(time);
+  await time.passUntil(hold.startedAt + HOUR);
+  const { paymentId = '' } = await hold.status();
+  const away = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+  const { answer } = await hold.command('capture', { commandId: 'one' });
+  const refused = expect(answer).rejects.toMatchObject(failsWith('StateConflict', 'does not say whether'));
+  await time.passUntil((await time.now()) + 30 * MINUTE);
+  await refused;
+  expect(await hold.status()).toMatchObject({ needsOperator: true });
+  await time.sandbox.removeFault(away.id);
+  await time.holdfast.retryNow(hold.reference);
+  await time.passUntil((await time.now()) + MINUTE);
+  await offer('interface');
+  expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: false });
+});
+
 test('a hold that nothing can be read of, where an event calls its declined void Succeed, waits for a person', async () => {
   const hold = await beginHeld(time);
   const { paymentId = '' } = await hold.status();

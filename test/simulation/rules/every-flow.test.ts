@@ -158,8 +158,8 @@ describe.each(OPERATIONS)('a %s', (name, path, kind, begin) => {
   });
 
   test('that is never answered is sent for 20 hours, and what is told after them is that nothing moved', async () => {
-    // Asked again every forty minutes: fewer than there would be after a 503.
-    const operation = await begin([{ ...answers(429, 'POST', path), retry_after_s: 2_400, times: 31 }]);
+    // Asked again every forty minutes, and a capture or void each minute of the last hour: fewer than there would be after a 503.
+    const operation = await begin([{ ...answers(429, 'POST', path), retry_after_s: 2_400, times: 91 }]);
     await time.passUntil(operation.askedAt + 21 * HOUR);
     const paymentId = await operation.paymentId();
     const posts = time.requests.operations(paymentId, kinds);

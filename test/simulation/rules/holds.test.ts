@@ -91,15 +91,21 @@ describe('a capture whose failure nobody has confirmed', () => {
     expect(await movements(time, hold.reference)).toEqual([HELD, 'capture Failed 6000 USD', VOIDED]);
   });
 
-  test('is forgotten once the service confirms it: the hold can be captured', async () => {
-    const { hold, declined } = await unconfirmed();
-    const { paymentId = '' } = await hold.status();
-    const list = `"category":"provider_network_error"`;
+  /** From now on the list shows that the provider has declined it. */
+  function confirms(paymentId: string): void {
+    const unreached = '"category":"provider_network_error"';
     time.simulation.world.sandbox.through = async (request, serve) => {
       const reply = await serve(request);
       if (request.method !== 'GET' || !request.path.includes(`/payments/${paymentId}/captures`)) return reply;
-      return { ...reply, body: Buffer.from(String(reply.body).replace(list, '"category":"payment_method_declined"')) };
+      const body = String(reply.body).replace(unreached, '"category":"payment_method_declined"');
+      return { ...reply, body: Buffer.from(body) };
     };
+  }
+
+  test('is forgotten once the service confirms it: the hold can be captured', async () => {
+    const { hold, declined } = await unconfirmed();
+    const { paymentId = '' } = await hold.status();
+    confirms(paymentId);
     await hold.event({ eventType: 'payment.capture.update', status: 'Failed', transactionId: declined.transactionId });
     await time.passUntil((await time.now()) + SECOND);
     time.simulation.world.sandbox.through = (request, serve) => serve(request);
@@ -110,6 +116,19 @@ describe('a capture whose failure nobody has confirmed', () => {
       'capture Failed 6000 USD',
       'capture Succeed 6000 USD',
     ]);
+  });
+
+  test('is forgotten by the look of its deadline, which captures then, as was asked for', async () => {
+    const { hold } = await unconfirmed(5);
+    const { paymentId = '' } = await hold.status();
+    confirms(paymentId);
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', capturedAmount: 6_000 });
+    expect(await movements(time, hold.reference)).toEqual([
+      HELD,
+      'capture Failed 6000 USD',
+      'capture Succeed 6000 USD',
+    ]);
+    time.simulation.world.sandbox.through = (request, serve) => serve(request);
   });
 
   /** What the provider says at last, to who asks under the same key. */

@@ -74,6 +74,26 @@ describe('a signed event of a second charge on the payment', () => {
     await provideVoidsOfPending(time, 'refused');
   });
 
+  test('hides no question about what is done next', async () => {
+    await provideVoidsOfPending(time, 'allowed');
+    const { charge, transactionId, tell, explained } = await pendingCharge();
+    const { reference } = charge.input;
+    await tell({ transactionId: 'second' });
+    const lists = await time.sandbox.addFault(answers(405, 'GET', '*/voids'));
+    const lost = await time.sandbox.addFault({ ...answers(503, 'POST', '*/voids'), reconciliation_id: reference });
+    const { workflowId } = await charge.status();
+    void time.holdfast.void(reference, { commandId: 'off' }).catch(() => undefined);
+    await time.passUntil((await time.now()) + 26 * HOUR);
+    expect(await explained()).toContain('look in its back office');
+    await time.sandbox.removeFault(lists.id);
+    await time.sandbox.removeFault(lost.id);
+    await time.sandbox.complete(transactionId, { status: 'Succeed' });
+    await time.holdfast.settleManually({ workflowId }, { ...OPERATOR, status: 'notExecuted' }).catch(() => undefined);
+    await charge.outcome();
+    expect((await charge.status()).operatorReason).toContain('charge second Succeed');
+    await provideVoidsOfPending(time, 'refused');
+  });
+
   test.each<[string, Partial<TransactionEvent>]>([
     ['that has failed', { status: 'Failed', category: 'payment_method_declined' }],
     ['that nobody has signed', { trusted: false }],
