@@ -6,6 +6,7 @@ import type { PaymentRecord } from '../../src/contract/records.js';
 import { isNotOffered, noteRefusedRead, type RefusedReads } from '../../src/domain/absence.js';
 import { EXPIRY_MARGIN_MS } from '../../src/domain/hold.js';
 import { isUnknownWord } from '../../src/domain/payment-words.js';
+import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { nextMessageOrRun } from '../flow/inbox.js';
 import { noteAction } from '../flow/outcomes.js';
 import { isToldSinceRead, noteToldBefore } from '../flow/told.js';
@@ -22,7 +23,7 @@ import { isAsked, isCancelled, isGoneForGood, wasReplaced } from './hold-steps.j
 import { askOfUnknownWord, capturedElsewhere, withSentBefore } from './hold-ends.js';
 import { decideHold } from './inspect-hold.js';
 import { readPaymentOrWhyNot } from './read.js';
-import { askOperatorAfterADay, pollWait } from './operator.js';
+import { askOperator, pollWait } from './operator.js';
 import { type Created, createPayment, attachPayment } from './payment-step.js';
 
 /** What follows a hold that was voided for reauthorization: the next authorization, or the flow's end. */
@@ -200,8 +201,13 @@ async function provenGone(flow: FlowState, hold: Hold, ended: HoldOutcome, readi
     } else if (message?.kind === 'settle')
       message.command.answer = { refusal: 'the hold is gone, and nothing else is under way' };
     else if (message?.kind === 'event') ignore(flow, 'changesNothingWhileReauthorizing');
-    askOperatorAfterADay(flow, reading.begun);
+    if (Date.now() >= reading.begun + OPERATOR_AFTER_MS) askOperator(flow, notSeenGone(hold));
   }
+}
+
+function notSeenGone({ terms }: Hold): string {
+  const over = new Date(terms.heldUntil + EXPIRY_MARGIN_MS).toISOString();
+  return `the hold before was voided, and for 24 hours no read has shown that it is gone: the next one waits for that, or until ${over}`;
 }
 
 /** The buyer is absent: fields that only a present buyer vouches for are left out. */

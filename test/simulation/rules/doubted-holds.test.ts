@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { resetTo } from '../../support/resets.js';
+import { storedInSkippedTime } from '../../support/cards.js';
 import { beginHeld } from '../../support/virtual-flows.js';
 import { answers, DAY, declined, failsWith, HOUR, MINUTE, OPERATOR, sharedTime } from './context.js';
 
@@ -131,4 +132,18 @@ test('a hold that is shown as captured is not called voided over a read that is 
   await hold.event({ eventType: 'payment.payment.update' });
   expect(await hold.outcome()).toMatchObject({ status: 'captured', transactionId: data.id, capturedAmount: 5_500 });
   await offer('interface');
+});
+
+test('a hold that is voided for the next one, and that no read shows as gone, is told of after a day as what it is', async () => {
+  await offer('all');
+  const card = await storedInSkippedTime(time);
+  const hold = await beginHeld(time, { ...card, cardOnFile: { entryMode: 'cof_cardholder_initiated_transaction' } });
+  await offer('interface');
+  const { answer } = await hold.command('reauthorize', { commandId: 'longer' });
+  await time.passUntil((await time.now()) + 25 * HOUR);
+  const { operatorReason } = await hold.status();
+  expect(operatorReason).toMatch(/^the hold before was voided, and for 24 hours no read has shown that it is gone: /);
+  await time.passUntil(hold.startedAt + 8 * DAY);
+  expect(await answer).toMatchObject({ status: 'succeeded' });
+  expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: false });
 });
