@@ -49,7 +49,7 @@ export function forbids(
     return { refusal: `the hold has lapsed at ${new Date(terms.heldUntil).toISOString()}; nothing can be captured` };
   }
   if (unconfirmedCapture !== undefined) {
-    return { refusal: `capture ${unconfirmedCapture} failed without confirmation; another could take the money twice` };
+    return { refusal: `${unconfirmed(unconfirmedCapture)}; another could take the money twice` };
   }
   return exceeds(flow, request, hold);
 }
@@ -75,7 +75,11 @@ function cannotReauthorize({ ofEarlierFlow, reauthorizationsLeft, unconfirmedCap
     };
   }
   if (unconfirmedCapture === undefined) return undefined;
-  return { refusal: `capture ${unconfirmedCapture} failed without confirmation; the money may have been taken` };
+  return { refusal: `${unconfirmed(unconfirmedCapture)}; the money may have been taken` };
+}
+
+function unconfirmed(capture: string): string {
+  return `capture ${capture} failed without confirmation (\`retryNow\` looks whether the service has confirmed it by now)`;
 }
 
 function exceeds(flow: FlowState, request: RefusableRequest, hold?: Hold): Refusal | undefined {
