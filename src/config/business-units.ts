@@ -40,6 +40,9 @@ const notificationsSchema = z.strictObject({
   secrets: secretsSchema.exactOptional(),
 });
 
+/** Of a unit that does not name them. */
+const DEFAULT_TERMS = { holdDuration: '7 days', namedAmounts: 'used' } as const;
+
 export const unitSchema = z.strictObject({
   appId: keySchema,
   privateKey: keySchema,
@@ -56,7 +59,7 @@ export const unitSchema = z.strictObject({
   holdDuration: z
     .string()
     .refine((value) => (durationMs(value) ?? 0) > 0, 'is not a duration, such as "7 days"')
-    .default('7 days')
+    .default(DEFAULT_TERMS.holdDuration)
     .register(unitFields, {
       description:
         "how long the unit's provider holds an authorization. Too long, and a capture comes too late; too short, and the money is released early. With `risk` that of the `riskUnit` counts, which needs one",
@@ -89,11 +92,14 @@ export const unitSchema = z.strictObject({
     default: '`all`',
   }),
   /** `ignored`: the service ignores the amount of a capture or refund and moves the whole amount. */
-  namedAmounts: z.enum(['used', 'ignored']).exactOptional().register(unitFields, {
-    description:
-      '`ignored`: its service takes no notice of the amount that a capture or refund names and moves the whole. A part is then refused with `InvalidInput` before anything is sent. With `risk` that of the `riskUnit` counts, which needs one',
-    default: '`used`',
-  }),
+  namedAmounts: z
+    .enum(['used', 'ignored'])
+    .exactOptional()
+    .register(unitFields, {
+      description:
+        '`ignored`: its service takes no notice of the amount that a capture or refund names and moves the whole. A part is then refused with `InvalidInput` before anything is sent. With `risk` that of the `riskUnit` counts, which needs one',
+      default: `\`${DEFAULT_TERMS.namedAmounts}\``,
+    }),
   /** After a partial capture, void the rest of the hold if the service offers that: it doesn't cancel the capture. */
   voidAfterPartialCapture: z.boolean().exactOptional().register(unitFields, {
     description:
@@ -226,13 +232,14 @@ const OF_CREATING_UNIT = { outgoing: 'limits', namedAmounts: 'one', holdDuration
  */
 function lostTerms(byName: Readonly<Record<string, unknown>>): string[] {
   const named = z.looseObject({ riskUnit: z.string().optional() });
+  const unnamed: Readonly<Record<string, unknown>> = DEFAULT_TERMS;
   return Object.entries(byName).flatMap(([name, value]) => {
     const unit = named.safeParse(value).data;
     const { riskUnit = name } = unit ?? {};
     if (unit === undefined || !Object.hasOwn(byName, riskUnit)) return [];
     const other = named.safeParse(byName[riskUnit]).data;
     return Object.entries(OF_CREATING_UNIT)
-      .filter(([term]) => unit[term] !== undefined && other?.[term] === undefined)
+      .filter(([term]) => other?.[term] === undefined && ![undefined, unnamed[term]].includes(unit[term]))
       .map(
         ([term, such]) =>
           `${name}: ${term} does not count for payments with risk, which are created under "${riskUnit}"; give that unit ${such} too`,

@@ -89,17 +89,18 @@ group('business units', () => {
   });
 
   test.each([
-    ['namedAmounts', 'ignored'],
-    ['holdDuration', '30 days'],
-  ])('name no risk unit that lacks their %s: payments with risk would have that of nobody', (term, value) => {
-    const faultsWith = (riskUnit: string, ofRisk: object) => {
+    ['namedAmounts', 'ignored', 'used'],
+    ['holdDuration', '30 days', '7 days'],
+  ])('name no risk unit that lacks their %s: payments with risk would have that of nobody', (term, value, usual) => {
+    const faultsWith = (riskUnit: string, ofRisk: object, named: string = value) => {
       const risky = { appId: 'app-2', privateKey: 'private-2', ...ofRisk };
-      return faultsOf(() => loadConfig(env(units({ default: { ...UNITS.default, [term]: value, riskUnit }, risky }))));
+      return faultsOf(() => loadConfig(env(units({ default: { ...UNITS.default, [term]: named, riskUnit }, risky }))));
     };
     expect(faultsWith('risky', {})).toEqual([
       `HOLDFAST_BUSINESS_UNITS: default: ${term} does not count for payments with risk, which are created under "risky"; give that unit one too`,
     ]);
     expect(faultsWith('risky', { [term]: value })).toEqual([]);
+    expect(faultsWith('risky', {}, usual)).toEqual([]);
     expect(faultsWith('default', {})).toEqual([]);
     expect(faultsOf(() => loadConfig(env(units({ default: { ...UNITS.default, [term]: value } }))))).toEqual([]);
   });
