@@ -49,7 +49,8 @@ const FLOW = { workflowId: BRAKES_WORKFLOW };
 export function brakeCommands(client: Client, calls: FlowCalls): BrakeCommands {
   const list = (): Promise<Brakes> => calls.guarded(FLOW, () => readBrakes(client));
   // A run that was set back must not be what is changed.
-  const kept = async (): Promise<Brakes> => (await calls.guarded(FLOW, () => keepBrakes(client))).kept;
+  const kept = async (): Promise<Brakes> =>
+    (await calls.guarded(FLOW, () => keepBrakes(client).catch(changedNothing))).kept;
   return {
     list,
     async brake(request) {
@@ -66,6 +67,11 @@ export function brakeCommands(client: Client, calls: FlowCalls): BrakeCommands {
       return await calls.guarded(FLOW, async () => ofWorker(await update(client, RELEASE_UPDATE, named, left)));
     },
   };
+}
+
+function changedNothing(error: unknown): never {
+  if (!(error instanceof HoldfastError)) throw error;
+  throw new HoldfastError(error.type, `Nothing was braked or released. ${error.message}`);
 }
 
 /**
@@ -178,7 +184,7 @@ function brakesOf({ memo }: Pick<WorkflowExecutionInfo, 'memo'>): Brakes {
   const why = isUndecodable(noted) ? `${whyUndecodable(noted)}; give it the missing key` : 'it is malformed';
   throw new HoldfastError(
     'UnexpectedResponse',
-    `Nothing was braked or released: the memo of workflow "${BRAKES_WORKFLOW}" can't be read here (${why})`,
+    `Which units are braked can't be read here from the memo of workflow "${BRAKES_WORKFLOW}" (${why})`,
   );
 }
 

@@ -21,13 +21,11 @@ test.each<[string, unknown, string]>([
     'unknown key id "k2"; give it the missing key',
   ],
   ['that are malformed', {}, 'it is malformed'],
-])('brakes %s are told as that, and nothing is braked', async (_what, noted, why) => {
+])('brakes %s are told as that, and what changes them says that nothing was changed', async (_what, noted, why) => {
   const { brakes } = new HoldfastClient(keeping(markSealed(noted)));
-  const told = {
-    type: 'UnexpectedResponse',
-    message: `Nothing was braked or released: the memo of workflow "brakes" can't be read here (${why})`,
-  };
-  await expect(brakes.brake(BY)).rejects.toMatchObject(told);
-  await expect(brakes.release(BY)).rejects.toMatchObject(told);
-  await expect(brakes.list()).rejects.toMatchObject(told);
+  const unread = `Which units are braked can't be read here from the memo of workflow "brakes" (${why})`;
+  const told = (message: string) => ({ type: 'UnexpectedResponse', message });
+  await expect(brakes.brake(BY)).rejects.toMatchObject(told(`Nothing was braked or released. ${unread}`));
+  await expect(brakes.release(BY)).rejects.toMatchObject(told(`Nothing was braked or released. ${unread}`));
+  await expect(brakes.list()).rejects.toMatchObject(told(unread));
 });
