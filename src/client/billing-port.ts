@@ -94,7 +94,8 @@ async function absent({ workflow }: Client, workflowId: string): Promise<FlowRea
   if (bill === undefined) return { state: 'absent' };
   let later = Number.POSITIVE_INFINITY;
   for await (const run of workflow.list({ query: `WorkflowId STARTS_WITH "${bill}"` })) {
-    const other = Number(run.workflowId.slice(bill.length));
+    // A visibility store may compare without case, and so list the payments of another subscription.
+    const other = run.workflowId.startsWith(bill) ? Number(run.workflowId.slice(bill.length)) : Number.NaN;
     if (other > Number(number)) later = Math.min(later, other);
   }
   return { state: 'absent', ...(later < Number.POSITIVE_INFINITY && { later }) };

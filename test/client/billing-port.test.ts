@@ -1,6 +1,6 @@
 import { type Client, WorkflowUpdateFailedError } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
-import { expect, test } from 'vitest';
+import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createBillingPort } from '../../src/client/billing-port.js';
 
 const CALL = { payment: 'club-7.1.1', paymentId: undefined, currency: 'EUR', businessUnit: 'default' };
@@ -28,10 +28,28 @@ test.each(['StateConflict', 'InvalidInput', 'NotFound'])(
   },
 );
 
-test.each(['ProviderUnavailable', 'UnexpectedResponse'])(
+test.each(['ProviderUnavailable', 'UnexpectedResponse', 'RateLimited'])(
   'one that fails with %s is to be given again',
   async (type) => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
     const { refund } = createBillingPort(refusing(type));
-    await expect(refund({ ...CALL, commandId: 'a', amount: undefined })).rejects.toMatchObject({ type });
+    const failing = expect(refund({ ...CALL, commandId: 'a', amount: undefined })).rejects.toMatchObject({ type });
+    // A flow that takes no more now is asked again until then.
+    await vi.advanceTimersByTimeAsync(60_000);
+    await failing;
   },
 );
+
+test('a payment of a bill is known to have been made by a later one of that bill, and by none that differs in case', async () => {
+  const listed = (...ids: string[]) => {
+    const absent = {
+      describe: () => Promise.reject(new WorkflowNotFoundError('absent', 'payment-club-7.1.1', undefined)),
+    };
+    const list = () => ids.map((workflowId) => ({ workflowId }));
+    return createBillingPort({ workflow: { getHandle: () => absent, list } } as unknown as Client);
+  };
+  const read = async (...ids: string[]) => await listed(...ids).readFlow('payment-club-7.1.1');
+  expect(await read('payment-club-7.1.3', 'payment-club-7.1.2')).toEqual({ state: 'absent', later: 2 });
+  expect(await read('payment-Club-7.1.2', 'payment-club-7.1.1')).toEqual({ state: 'absent' });
+});
