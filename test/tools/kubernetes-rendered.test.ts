@@ -162,6 +162,23 @@ withKustomize('what kustomize renders', () => {
     },
   );
 
+  test('a deploy by the words of the page, forward and back, first applies all that its pods read', () => {
+    const left = [...read('docs/kubernetes.md').matchAll(/-l '(\S+component) ?(?:!=|notin )\(?([\w,-]+)\)?'/g)];
+    const first = left.map(([, label = '', values = '']) => {
+      const applied = overlay('production').filter(
+        ({ metadata }) => !values.split(',').includes(metadata.labels?.[label] ?? ''),
+      );
+      const pods = workloadsIn(applied);
+      const maps = pods.flatMap(({ container }) => container.envFrom?.flatMap((one) => one.configMapRef?.name ?? []));
+      expect(ofKind(applied, 'ConfigMap').map(({ metadata }) => metadata.name)).toEqual(expect.arrayContaining(maps));
+      return pods.map(({ component }) => component);
+    });
+    expect(first).toEqual([
+      ['codec', 'setup', 'worker-billing', 'worker-payments'],
+      ['codec', 'setup', 'webhook'],
+    ]);
+  });
+
   test('a restart by the words of the page reaches every Deployment, and nothing of others', () => {
     const [, namespace, label, value] =
       /`kubectl -n (\S+) rollout restart deployment -l (\S+)=(\S+)`/.exec(read('docs/kubernetes.md')) ?? [];
