@@ -157,8 +157,9 @@ func (s *shop) ask(
 	return answer, err
 }
 
-// command gives a flow a command. Repeated with the same commandId, it is carried out once, and answered as before even
-// after the flow's end.
+// command gives a flow a command. Repeated with the same commandId, it is carried out once, and answered as before: after
+// the flow's end too if it ended in the run that took the command. After an end in a later one it is answered 404, and
+// the flow's result says what was done.
 func (s *shop) command(ctx context.Context, workflowID, name string, body []byte) (json.RawMessage, error) {
 	var given struct{ CommandID string }
 	if err := json.Unmarshal(body, &given); err != nil {
@@ -264,7 +265,7 @@ func statusOf(err error) (int, object) {
 	case errors.As(err, &refused) && slices.Contains(refusals, refused.Type()):
 		return 422, object{"error": refused.Type(), "message": refused.Message()}
 	case isNotFound(err) && !isLost(err):
-		return 404, object{"error": "no flow takes this command: it has ended, or was never started"}
+		return 404, object{"error": "no flow takes this now; if one has ended, its result says what was done"}
 	}
 	// Money may have moved: never ask again with a new reference. A run may have ended under the question, as in a reset:
 	// the next one has the answer.

@@ -127,7 +127,11 @@ class Shop:
         return await asyncio.wait_for(handle.result(), WAIT_SECONDS)
 
     async def command(self, workflow_id: str, name: str, command: dict) -> dict:
-        """Repeated with the same commandId, it is carried out once, and answered as before even after the flow's end."""
+        """Repeated with the same commandId, it is carried out once, and answered as before.
+
+        That holds after the flow's end too if it ended in the run that took the command. After an end in a later one it
+        is answered 404, and the flow's result says what was done.
+        """
         handle = self.client.get_workflow_handle(workflow_id)
         # The server repeats its answer to an id that it knows. A reset fails where two runs have accepted the same one.
         run = (await handle.describe()).run_id
@@ -180,7 +184,7 @@ async def answer(shop: Shop, path: str, headers: dict, body: bytes) -> tuple[int
         # A run that ends or goes on in another just then loses the update: that is not found, and the flow is there.
         lost = re.match("update .* not found", str(error), re.IGNORECASE)
         if isinstance(error, RPCError) and error.status == RPCStatusCode.NOT_FOUND and not lost:
-            return 404, {"error": "no flow takes this command: it has ended, or was never started"}
+            return 404, {"error": "no flow takes this now; if one has ended, its result says what was done"}
         # Money may have moved: never ask again with a new reference.
         return 503, {"error": NOT_KNOWN, "message": str(error)}
 

@@ -66,7 +66,7 @@ public final class Main {
       return new Answer(400, Map.of("error", "the request is not as it should be: " + error.getMessage()));
     } catch (WorkflowNotFoundException error) {
       if (Shop.isLostUpdate(error)) return notKnown(error);
-      return new Answer(404, Map.of("error", "no flow takes this command: it has ended, or was never started"));
+      return new Answer(404, Map.of("error", "no flow takes this now; if one has ended, its result says what was done"));
     } catch (Exception error) {
       Throwable cause = error;
       while (cause != null && !(cause instanceof ApplicationFailure)) cause = cause.getCause();

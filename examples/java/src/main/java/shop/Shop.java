@@ -144,8 +144,9 @@ final class Shop {
   }
 
   /**
-   * Gives a flow a command. Repeated with the same commandId, it is carried out once, and answered as before even after
-   * the flow's end.
+   * Gives a flow a command. Repeated with the same commandId, it is carried out once, and answered as before: after the
+   * flow's end too if it ended in the run that took the command. After an end in a later one it is answered 404, and the
+   * flow's result says what was done.
    */
   JsonNode command(String workflowId, String name, JsonNode command) {
     WorkflowStub flow = temporal.newUntypedWorkflowStub(workflowId);
