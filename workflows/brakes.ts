@@ -1,7 +1,7 @@
 import {
   allHandlersFinished,
-  CancellationScope,
   condition,
+  currentUpdateInfo,
   makeContinueAsNewFunc,
   setCurrentDetails,
   upsertMemo,
@@ -13,6 +13,7 @@ import {
   type Brakes,
   type BrakesAfter,
   brakeSchema,
+  givenTo,
   releaseSchema,
 } from '../src/contract/brakes.js';
 import { isSealed } from '../src/contract/payload-marks.js';
@@ -20,7 +21,7 @@ import { brakedAt, brakeOf, brakesIn, sayBrake, withBrake, withoutBrake } from '
 import { readableOrRetry } from './kit/decoded-or-retry.js';
 import { onUpdate, refused } from './kit/requests.js';
 import { answerQueries, countUnknownSignals, isHistoryLong, MOST_UPDATES } from './kit/run.js';
-import { decidesAfterReset, invalidInput, isMadeByReset } from './kit/start-guard.js';
+import { invalidInput, isMadeByReset } from './kit/start-guard.js';
 import { brakeUpdate, releaseUpdate } from './messages.js';
 
 /**
@@ -42,7 +43,6 @@ export async function brakes(raw?: unknown): Promise<never> {
     show(kept);
     return Promise.resolve({ ...kept, ...(before !== undefined && { before }) });
   };
-  const refuseGivenAgain = watchReset();
   answerQueries(
     () => kept,
     () => explain(kept),
@@ -80,27 +80,17 @@ export async function brakes(raw?: unknown): Promise<never> {
 }
 
 /**
- * A run that a reset has made is given all brakes and releases again in its first task, where they would hold as of then:
- * units that were released long ago were braked again, by the newest change of all. Clients and workers restore what the
- * run before had kept.
- * @returns for validators only: they are not asked in a replay. A person's own request in that task is refused as well
+ * A run that a reset has made is given all brakes and releases again, where they would hold as of then: units that were
+ * released long ago were braked again, by the newest change of all. Clients and workers restore what the run before had
+ * kept. It takes none but those whose id names it: what is given again has the id that it had in an earlier run. For
+ * validators only, which are not asked in a replay.
  */
-function watchReset(): () => void {
-  if (!isMadeByReset()) return () => undefined;
-  let begunAt: number | undefined;
-  // After all messages of the task, as in a subscription: it records a marker.
-  const look = (): boolean => {
-    if (begunAt === undefined)
-      void Promise.resolve().then(() => {
-        if (decidesAfterReset()) begunAt = Date.now();
-      });
-    return false;
-  };
-  void CancellationScope.nonCancellable(() => condition(look));
-  return () => {
-    if (begunAt === undefined || begunAt === Date.now())
-      throw refused('a reset has just begun this run, which takes nothing that the run before was told; give it again');
-  };
+function refuseGivenAgain(): void {
+  const own = givenTo(workflowInfo().runId);
+  if (isMadeByReset() && currentUpdateInfo()?.id.startsWith(own) !== true)
+    throw refused(
+      `a reset has made this run, which takes nothing that the run before was told, and so only update ids that begin with "${own}"; give it again`,
+    );
 }
 
 function show(kept: Brakes): void {

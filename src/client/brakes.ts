@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   type Client,
   WithStartWorkflowOperation,
@@ -13,6 +14,7 @@ import {
   type Brakes,
   type BrakesAfter,
   brakeSchema,
+  givenTo,
   RELEASE_UPDATE,
   type ReleaseRequest,
   releaseSchema,
@@ -49,21 +51,20 @@ const FLOW = { workflowId: BRAKES_WORKFLOW };
 export function brakeCommands(client: Client, calls: FlowCalls): BrakeCommands {
   const list = (): Promise<Brakes> => calls.guarded(FLOW, () => readBrakes(client));
   // A run that was set back must not be what is changed.
-  const kept = async (): Promise<Brakes> =>
-    (await calls.guarded(FLOW, () => keepBrakes(client).catch(changedNothing))).kept;
+  const keep = (): Promise<KeptBrakes> => calls.guarded(FLOW, () => keepBrakes(client).catch(changedNothing));
   return {
     list,
     async brake(request) {
       const checked = checkInput(brakeSchema, request);
-      const left = await kept();
+      const left = await keep();
       return await calls.guarded(FLOW, async () => ofWorker(await update(client, BRAKE_UPDATE, checked, left)));
     },
     async release(request) {
       const checked = checkInput(releaseSchema, request);
-      const left = await kept();
-      const brake = brakeOf(left, checked.businessUnit);
-      if (brake === undefined) return left;
-      const named = { since: brakedAt(left, brake), ...checked };
+      const left = await keep();
+      const brake = brakeOf(left.kept, checked.businessUnit);
+      if (brake === undefined) return left.kept;
+      const named = { since: brakedAt(left.kept, brake), ...checked };
       return await calls.guarded(FLOW, async () => ofWorker(await update(client, RELEASE_UPDATE, named, left)));
     },
   };
@@ -188,13 +189,19 @@ function brakesOf({ memo }: Pick<WorkflowExecutionInfo, 'memo'>): Brakes {
   );
 }
 
-/** @param left what the flow begins with, where none is open */
-async function update(client: Client, name: string, request: object, left: Brakes): Promise<BrakesAfter> {
+/** @param left what the flow begins with, where none is open; a run that a reset has made takes what names it alone */
+async function update(
+  client: Client,
+  name: string,
+  request: object,
+  { kept, runId = '' }: KeptBrakes,
+): Promise<BrakesAfter> {
   return await client.workflow.executeUpdateWithStart<(left: Brakes) => Promise<never>, BrakesAfter, [object]>(name, {
     args: [request],
+    updateId: `${givenTo(runId)}${randomUUID()}`,
     startWorkflowOperation: new WithStartWorkflowOperation<(left: Brakes) => Promise<never>>(
       BRAKES_WORKFLOW,
-      startOptions(left),
+      startOptions(kept),
     ),
   });
 }

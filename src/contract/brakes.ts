@@ -7,6 +7,8 @@ export const BRAKES_WORKFLOW = 'brakes';
 /** Its updates. */
 export const BRAKE_UPDATE = 'brake';
 export const RELEASE_UPDATE = 'release';
+/** How the id of an update begins that is given to this run: a reset gives it again to another one, under the same id. */
+export const givenTo = (runId: string): string => `${runId}:`;
 /** Its memo, which workers read: that needs no worker. Encrypted, as every memo. */
 export const BRAKES_MEMO = 'holdfastBrakes';
 

@@ -8,7 +8,7 @@ import { OUTGOING_FLOW } from '../../../src/contract/outgoing.js';
 import { NO_BRAKES } from '../../../src/domain/brakes.js';
 import { copierOf, payloadIn, resultOf } from '../../support/copier.js';
 import { takeCopies } from '../../support/copies.js';
-import { resetTo, resetToFirstTask } from '../../support/resets.js';
+import { resetTo, resetToFirstTask, tasksOf } from '../../support/resets.js';
 import { ADA, braking } from './braking.js';
 import { beginFlow, HOUR, inputOf, MINUTE, SECOND, sharedTime } from './context.js';
 import { counterOf, flowOf, GRACE, limitedUnit, UPDATES } from './limited-unit.js';
@@ -109,6 +109,18 @@ test('a reset of the brakes brakes no unit again that was released since, and ta
   await brake({ businessUnit: 'another' });
   expect((await time.holdfast.brakes.list()).braked).toHaveLength(2);
   expect(await time.client.workflow.getHandle(BRAKES_WORKFLOW).describe()).toMatchObject({ runId });
+  // Set back by a second reset, which has copied a task that this run has begun with.
+  await release('another');
+  await time.passUntil((await time.now()) + SECOND);
+  const begun = (await tasksOf(time.client, BRAKES_WORKFLOW, runId)).at(-1);
+  await brake({ businessUnit: 'third' });
+  await time.passUntil((await time.now()) + SECOND);
+  await release('third');
+  await time.passUntil((await time.now()) + SECOND);
+  await resetTo(time.client, { workflowId: BRAKES_WORKFLOW }, begun);
+  await time.passUntil((await time.now()) + SECOND);
+  await time.simulation.readBrakes();
+  expect((await time.holdfast.brakes.list()).braked).toMatchObject([{ businessUnit: 'default' }]);
 });
 
 test('brakes that were begun again with a copy of older ones are those of before', async () => {
