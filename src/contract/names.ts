@@ -119,6 +119,8 @@ export const PATCHES = {
   confirmsFailures: 'holdfast-confirms-failures',
   /** A subscription knows of payments that Temporal has forgotten: after a reset by a later one of the same bill. */
   knowsForgotten: 'holdfast-knows-forgotten',
+  /** A subscription does not wait for a next try of a bill that its cancel leaves unbilled. */
+  awaitsNoTry: 'holdfast-awaits-no-try',
 } as const;
 
 /**

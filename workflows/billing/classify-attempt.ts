@@ -5,7 +5,7 @@ import type { FinalStepOutcome, NotExecuted } from '../../src/contract/outcome.j
 import { cardLimit, declinedTriesAt, SCHEME_CAPS } from '../../src/domain/card-tries.js';
 import { dunningPolicyOf, afterCardChange, attemptRefusal, heldFor } from '../../src/domain/dunning.js';
 import { untilDue } from '../../src/domain/early-bill.js';
-import { endAfterPaid, isAfterCancel } from './after-cancel.js';
+import { endAfterPaid, isAfterCancel, isLeftUnbilled } from './after-cancel.js';
 import { doubtfulOf, unknownDays } from './bills.js';
 import { classified, isOverdue } from './calendar.js';
 import type { Attempted, Billing, OpenPeriod } from './state.js';
@@ -169,8 +169,9 @@ function tell(flow: Billing, open: OpenPeriod, attempted: Attempted): void {
   } else if (isUntried(attempted)) {
     // There is nothing to tell.
   } else if (step.do === 'retry' || step.do === 'attempt') {
-    const nextTryAt = iso(step.do === 'retry' ? step.at : Date.now());
-    tellOf(flow, 'subscription.declined', payment, { ...bill, ...why, nextTryAt, declines: open.state.declines });
+    const at = step.do === 'retry' ? step.at : Date.now();
+    const next = step.do === 'retry' && isLeftUnbilled(flow, open, at) ? {} : { nextTryAt: iso(at) };
+    tellOf(flow, 'subscription.declined', payment, { ...bill, ...why, ...next, declines: open.state.declines });
   } else if (step.do !== 'giveUp') {
     tellOf(flow, 'subscription.pastDue', payment, { ...bill, ...why, why: open.doubt });
   }

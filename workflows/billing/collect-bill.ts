@@ -1,10 +1,11 @@
-import { condition, workflowInfo } from '@temporalio/workflow';
+import { condition, patched, workflowInfo } from '@temporalio/workflow';
 import { DAY_MS, HOUR_MS } from '../../src/contract/time-units.js';
 import type { DunningStep } from '../../src/contract/billing-activities.js';
+import { PATCHES } from '../../src/contract/names.js';
 import type { OnGivenUp } from '../../src/contract/subscription.js';
 import { dunningPolicyOf, givenUpWait, heldFor } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
-import { isAfterCancel, notAfterCancel } from './after-cancel.js';
+import { isAfterCancel, isLeftUnbilled, notAfterCancel } from './after-cancel.js';
 import { attemptToBill } from './attempt-to-bill.js';
 import { daysOf, noteUnbilled, triedOf } from './bills.js';
 import { isOverdue } from './calendar.js';
@@ -60,9 +61,10 @@ export async function collectBill(flow: Billing, open: OpenPeriod): Promise<{ gi
       return undefined;
     case 'retry': {
       const dueAt = notAfterCancel(flow, open, step.at);
+      const untried = isLeftUnbilled(flow, open, step.at) && patched(PATCHES.awaitsNoTry);
       show(flow, {
         status: 'pastDue',
-        waitingFor: step.after === 'brake' ? 'brake' : 'retry',
+        waitingFor: untried ? 'command' : step.after === 'brake' ? 'brake' : 'retry',
         dueAt,
         needsOperator: doubtOf(flow),
       });

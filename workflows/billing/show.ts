@@ -13,7 +13,7 @@ import type {
 import { dunningPolicyOf } from '../../src/domain/dunning.js';
 import { showMoney } from '../../src/domain/money.js';
 import { attributesOf, change, publish } from '../kit/visibility.js';
-import { notAfterCancel } from './after-cancel.js';
+import { isLeftUnbilled, notAfterCancel, whatComes } from './after-cancel.js';
 import { doubtfulOf, referenceOf } from './bills.js';
 import { amountOf, type Billing, type OpenPeriod } from './state.js';
 
@@ -126,7 +126,7 @@ function goesOnBilling({ paused, cancelAtPeriodEnd, ended }: Billing): boolean {
 }
 
 function openBill(flow: Billing, open: OpenPeriod) {
-  const { period, date, amount, amountAwaited, attempts, state, step, confirmedRisks } = open;
+  const { period, date, amount, amountAwaited, attempts, state, confirmedRisks } = open;
   return {
     period,
     date,
@@ -135,9 +135,8 @@ function openBill(flow: Billing, open: OpenPeriod) {
     declines: state.declines,
     maxAttempts: dunningPolicyOf(flow.input.dunning, flow.plan.interval).maxAttempts,
     ...(state.firstDeclinedAt !== undefined && { pastDueSince: iso(state.firstDeclinedAt) }),
-    ...(step.do === 'retry' && { nextTryAt: iso(notAfterCancel(flow, open, step.at)) }),
+    ...whatComes(flow, open),
     ...(confirmedRisks !== undefined && { confirmedRisks }),
-    ...(step.do === 'wait' && { giveUpAt: iso(notAfterCancel(flow, open, step.giveUpAt)) }),
   };
 }
 
@@ -254,13 +253,17 @@ function openSentence(flow: Billing, open: OpenPeriod): string {
   const { maxAttempts } = dunningPolicyOf(flow.input.dunning, flow.plan.interval);
   switch (step.do) {
     case 'retry': {
-      const nextTry = `next try ${at(flow, notAfterCancel(flow, open, step.at))} with ${card(flow)}`;
+      const day = at(flow, notAfterCancel(flow, open, step.at));
+      const isLeft = isLeftUnbilled(flow, open, step.at);
+      const nextTry = isLeft
+        ? `left unbilled by the cancel; only \`billNow\` or another card pays it until ${day}`
+        : `next try ${day} with ${card(flow)}`;
       if (step.after === 'brake')
         return `${bill}: not tried, and nothing is counted (${open.last?.brakedBy ?? 'its business unit is braked'}); ${nextTry}`;
       if (open.attempts === 0)
         return `${bill}: not tried, since its card was declined as often as its limits allow; ${nextTry}`;
       const why = step.after === 'fault' ? 'the last try reached no issuer' : (since ?? 'declined');
-      return `${bill}: ${why}; ${nextTry}; attempt ${state.declines + 1} of ${maxAttempts}`;
+      return `${bill}: ${why}; ${nextTry}${isLeft ? '' : `; attempt ${state.declines + 1} of ${maxAttempts}`}`;
     }
     case 'wait': {
       const whom = step.for === 'card' ? 'another card' : 'a person';

@@ -64,7 +64,7 @@ export const EARLY_AND_FORGOTTEN_FAULTS = [
     file: 'workflows/billing/execute-command.ts',
     from: 'earlyUnpaid(flow, at) ?? next',
     to: 'next',
-    tests: ['test/simulation/rules/cancels-at-period-end.test.ts'],
+    tests: ['test/simulation/rules/cancels-over-early-bills.test.ts'],
   },
   {
     name: 'early-bill-retried-after-a-cancel',
@@ -73,7 +73,7 @@ export const EARLY_AND_FORGOTTEN_FAULTS = [
     file: 'workflows/billing/after-cancel.ts',
     from: 'period >= cancelFrom.period ? cancelFrom.dueAt : ',
     to: '',
-    tests: ['test/simulation/rules/cancels-at-period-end.test.ts'],
+    tests: ['test/simulation/rules/cancels-over-early-bills.test.ts'],
   },
   {
     name: 'paid-early-bill-cut-short-by-a-cancel',
@@ -82,7 +82,7 @@ export const EARLY_AND_FORGOTTEN_FAULTS = [
     file: 'workflows/billing/classify-attempt.ts',
     from: '  endAfterPaid(flow, open);\n',
     to: '',
-    tests: ['test/simulation/rules/cancels-at-period-end.test.ts'],
+    tests: ['test/simulation/rules/cancels-over-early-bills.test.ts'],
   },
   {
     name: 'late-card-charged-beside-the-next-period',
