@@ -109,7 +109,8 @@ export function createPaymentDetails(
       );
     try {
       const { data } = await provider.getPayment(paymentId, { timeoutMs });
-      return data.additionalDetails ?? {};
+      const { additionalDetails: details = {}, currency } = data;
+      return { details, ...(currency !== undefined && { currency }) };
     } catch (error) {
       if (error instanceof ProviderError && error.failureType === FAILURE_TYPES.notFound) return undefined;
       throw error;

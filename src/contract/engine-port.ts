@@ -43,7 +43,7 @@ export interface StopSignal {
 export interface DisputedPayment {
   paymentId: string;
   businessUnit: string;
-  /** As the event says; that of the payment's flow goes before it. */
+  /** As the service says of the payment, or else the event; that of the payment's flow goes before it. */
   currency?: string;
   /** Workflow id of that flow, and its reference; undefined if no flow is known that has made it. */
   madeBy?: string;

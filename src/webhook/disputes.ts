@@ -1,7 +1,6 @@
 import type { EventSink } from '../contract/engine-port.js';
 import type { TransactionEvent } from '../contract/messages.js';
 import { referenceOfWorkflowId } from '../contract/names.js';
-import type { PaymentOwner } from '../domain/event-routes.js';
 import type { FindOwner } from './route.js';
 
 /** Why a dispute can't be passed on yet, as a sentence for the log. It is no fault of Temporal. */
@@ -21,7 +20,7 @@ export async function passOnDispute(
   findOwner: FindOwner,
   { event, signed }: { event: TransactionEvent; signed: boolean },
 ): Promise<'passedOn' | 'unknown' | 'unproven'> {
-  const { businessUnit, paymentId, currency, hash } = event;
+  const { businessUnit, paymentId, hash } = event;
   const asked = await askService(findOwner, event, signed);
   if (!signed && 'failure' in asked) {
     if (asked.isUnknown) return 'unproven';
@@ -30,6 +29,8 @@ export async function passOnDispute(
   const owner = 'owner' in asked ? asked.owner : 'foreign';
   const madeBy = owner === 'foreign' ? await sink.flowOfPayment(paymentId) : owner.workflowId;
   if (madeBy === undefined && 'failure' in asked) throw asked.failure;
+  // That of the payment first: an acquirer may book a chargeback in another one, and what nobody has signed names none.
+  const currency = owner === 'foreign' ? event.currency : (owner.currency ?? event.currency);
   const paymentReference = madeBy === undefined ? undefined : referenceOfWorkflowId(madeBy);
   const passed = await sink.disputed({
     paymentId,
@@ -48,7 +49,7 @@ async function askService(
   findOwner: FindOwner,
   event: TransactionEvent,
   signed: boolean,
-): Promise<{ owner: PaymentOwner } | { failure: DisputeHeldBack; isUnknown: boolean }> {
+): Promise<{ owner: NonNullable<Awaited<ReturnType<FindOwner>>> } | { failure: DisputeHeldBack; isUnknown: boolean }> {
   try {
     const owner = await findOwner(event, signed);
     if (owner !== undefined) return { owner };

@@ -5,7 +5,7 @@ export { createWebhookMetrics } from './metrics.js';
 export type { EventKind, EventResult, WebhookMetrics } from './metrics.js';
 export { webhookListener } from './mount.js';
 export type { NodeListenerOptions } from './mount.js';
-export type { PaymentDetails } from './route.js';
+export type { PaymentDetails, PaymentRead } from './route.js';
 export { webhookPlugin } from './mount.js';
 export type { WebhookPluginOptions } from './mount.js';
 export type { Rejection, WebhookRequest } from './read-request.js';

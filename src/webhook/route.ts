@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { EventSink } from '../contract/engine-port.js';
+import { currencySchema } from '../contract/fields.js';
 import type { TransactionEvent } from '../contract/messages.js';
 import { paymentActionsWorkflowId, WIRE_DETAILS } from '../contract/names.js';
 import type { EventDelivery } from '../contract/parked-event.js';
@@ -55,17 +56,28 @@ function flowOf({ workflowId }: Extract<EventDelivery, { result: 'unclaimed' }>)
   return workflowId === undefined ? {} : { workflowId };
 }
 
+/** What the service shows of a payment. */
+export interface PaymentRead {
+  /** Its `additional_details`: empty if there are none. */
+  details: Readonly<Record<string, string>>;
+  /** A dispute that no signed event tells of can't be passed on without, once Temporal has forgotten the payment's flow. */
+  currency?: string;
+}
+
 /**
- * Reads `additional_details` of a payment from the service: empty if there are none, undefined if the service has no
- * such payment. Rejects when the service does not answer within `timeoutMs`.
+ * Reads a payment from the service, or its `additional_details` alone; undefined if the service has no such payment.
+ * Rejects when the service does not answer within `timeoutMs`.
  */
 export type PaymentDetails = (
   payment: { businessUnit: string; paymentId: string; isDisputed?: boolean },
   timeoutMs: number,
-) => Promise<Readonly<Record<string, string>> | undefined>;
+) => Promise<PaymentRead | Readonly<Record<string, string>> | undefined>;
+
+/** `currency`: that of the payment, where the service has shown it. */
+type FoundOwner = Exclude<PaymentOwner, 'foreign'> & { currency?: string };
 
 /** @param isDisputed it is asked for whatever the limit of its unit: nothing else may ever tell of the dispute */
-export type FindOwner = (event: TransactionEvent, isDisputed?: boolean) => Promise<PaymentOwner | undefined>;
+export type FindOwner = (event: TransactionEvent, isDisputed?: boolean) => Promise<FoundOwner | 'foreign' | undefined>;
 
 const REMEMBERED_PAYMENTS = 10_000;
 /** ms that an answer is cached. */
@@ -76,7 +88,7 @@ const KEEP_MS = 600_000;
  * event is parked, and the parked event's flow looks for the owner.
  */
 export function createPaymentOwners(details: PaymentDetails, timeoutMs = 1000): FindOwner {
-  const owners = new LRUCache<string, PaymentOwner, Parameters<PaymentDetails>[0]>({
+  const owners = new LRUCache<string, FoundOwner | 'foreign', Parameters<PaymentDetails>[0]>({
     ...atMost(REMEMBERED_PAYMENTS),
     ttl: KEEP_MS,
     ttlResolution: 0,
@@ -85,11 +97,23 @@ export function createPaymentOwners(details: PaymentDetails, timeoutMs = 1000): 
     fetchMethod: async (_key, _stale, { context }) => {
       const found = await details(context, timeoutMs);
       // Neither `undefined` nor a failure is cached: the payment may become known as ours a moment later.
-      return found && ownerFrom(found[WIRE_DETAILS.workflowId]);
+      return found && ownerOf(found);
     },
   });
   return ({ businessUnit, paymentId }, isDisputed = false) =>
     owners.fetch(`${businessUnit} ${paymentId}`, { context: { businessUnit, paymentId, isDisputed } });
+}
+
+function ownerOf(found: NonNullable<Awaited<ReturnType<PaymentDetails>>>): FoundOwner | 'foreign' {
+  const { details, currency: shown } = isRead(found) ? found : { details: found, currency: undefined };
+  const owner = ownerFrom(details[WIRE_DETAILS.workflowId]);
+  const currency = currencySchema.safeParse(shown).data;
+  return owner === 'foreign' || currency === undefined ? owner : { ...owner, currency };
+}
+
+/** A merchant may name a detail `details`, which is a text then. */
+function isRead(found: PaymentRead | Readonly<Record<string, string>>): found is PaymentRead {
+  return typeof found['details'] === 'object';
 }
 
 /** The flow that created a payment, as far as this handler knows it: the place to ask first, and never an answer. */

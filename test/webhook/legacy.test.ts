@@ -94,6 +94,25 @@ describe('an event of version 1.0.1', () => {
     expect(harness.sink.disputes).toHaveLength(1);
   });
 
+  test.each(['EUR', 'no code of a currency'])(
+    'of a dispute is passed on in the currency of its payment, where Temporal has forgotten the flow: %s',
+    async (currency) => {
+      const details = { holdfast_workflow_id: OWN, details: 'a text of the merchant' };
+      harness.setDetails(() => Promise.resolve({ details, currency }));
+      harness.sink.answer = () => Promise.resolve('notFound');
+      const told: unknown[] = [];
+      harness.sink.disputed = (payment) => {
+        told.push(payment.currency);
+        return Promise.resolve(payment.currency === undefined ? 'noCurrency' : 'passedOn');
+      };
+      const dispute = pointerBody({ href: undefined }, { event_type: 'payment.dispute.create' });
+      const isKnown = currency === 'EUR';
+      expect((await post(dispute)).status).toBe(isKnown ? 200 : 503);
+      expect(told).toEqual([isKnown ? 'EUR' : undefined]);
+      expect(harness.sink.parked).toMatchObject([{ reason: 'flowNotFound' }]);
+    },
+  );
+
   test('is taken with app_id and with app-id, and not with two that differ', async () => {
     expect((await post(pointerBody({}, { 'app-id': undefined, app_id: 'app-default' }))).status).toBe(200);
     expect((await post(pointerBody({}, { app_id: 'app-default' }))).status).toBe(200);

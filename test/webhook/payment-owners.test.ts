@@ -32,6 +32,15 @@ afterEach(() => {
 });
 
 describe('whose a payment is', () => {
+  test('is said by the service with the currency, or by the details alone, which may name one as any text', async () => {
+    const details = { holdfast_workflow_id: 'payment-order-1', details: 'any', currency: 'EUR' };
+    const owners = [{ details, currency: 'USD' }, { details }, details].map((read) =>
+      createPaymentOwners(() => Promise.resolve(read))(FIRST),
+    );
+    const workflowId = 'payment-order-1';
+    expect(await Promise.all(owners)).toEqual([{ workflowId, currency: 'USD' }, { workflowId }, { workflowId }]);
+  });
+
   test('is remembered per business unit: two providers may number their payments alike', async () => {
     const { details, asked } = service({
       'default pay-1': { holdfast_workflow_id: 'payment-order-1' },

@@ -249,8 +249,8 @@ export const WEBHOOK_FAULTS = [
     rule: 'webhook routing',
     promise: 'That a payment is not shown yet is not remembered.',
     file: 'src/webhook/route.ts',
-    from: 'found && ownerFrom(found[WIRE_DETAILS.workflowId])',
-    to: 'ownerFrom(found?.[WIRE_DETAILS.workflowId])',
+    from: 'return found && ownerOf(found)',
+    to: 'return ownerOf(found ?? {})',
     tests: ['test/webhook/payment-owners.test.ts'],
   },
   {
