@@ -5,7 +5,7 @@ import type { FinalStepOutcome, NotExecuted } from '../../src/contract/outcome.j
 import { cardLimit, declinedTriesAt, SCHEME_CAPS } from '../../src/domain/card-tries.js';
 import { dunningPolicyOf, afterCardChange, attemptRefusal, heldFor } from '../../src/domain/dunning.js';
 import { untilDue } from '../../src/domain/early-bill.js';
-import { endAfterPaid, isAfterCancel, isLeftUnbilled } from './after-cancel.js';
+import { endAfterPaid, isAfterCancel, isLeftUnbilled, notAfterCancel } from './after-cancel.js';
 import { doubtfulOf, unknownDays } from './bills.js';
 import { classified, isOverdue } from './calendar.js';
 import type { Attempted, Billing, OpenPeriod } from './state.js';
@@ -164,7 +164,7 @@ function tell(flow: Billing, open: OpenPeriod, attempted: Attempted): void {
     tellOf(flow, 'subscription.cardNeeded', `${period}.${open.attempts}`, {
       ...bill,
       ...why,
-      until: iso(step.giveUpAt),
+      until: iso(notAfterCancel(flow, open, step.giveUpAt)),
     });
   } else if (isUntried(attempted)) {
     // There is nothing to tell.

@@ -37,15 +37,26 @@ describe('a cancel at the end of the period over a bill that was charged early, 
     expect(subscription?.open).not.toHaveProperty('nextTryAt');
   });
 
-  test('tells the merchant of no next try either, where the buyer has it tried in vain', async () => {
+  /** What the merchant is told where the buyer has it tried once more, which ends so. */
+  const toldAfter = async (end: ReturnType<typeof declinedFor>, word: string) => {
     const all = listenToAll(time);
-    const { flow } = await early({ notify: { url: MERCHANT } }, { '2.2': NO_FUNDS });
+    const { flow, endOf } = await early({ notify: { url: MERCHANT } }, { '2.2': end });
     await flow.command('billNow', { period: 2, commandId: 'asked by the buyer' });
     await flow.ended();
-    const declined = all
+    const told = all
       .map(({ notification }) => notification)
-      .filter(({ type, data }) => type === 'subscription.declined' && data['subscription'] === flow.reference);
-    expect(declined.map(({ data }) => [data['payment'], 'nextTryAt' in data])).toEqual([
+      .filter(({ type, data }) => type === `subscription.${word}` && data['subscription'] === flow.reference);
+    return { flow, endOf, told };
+  };
+
+  test('asks for another card until its end at most', async () => {
+    const { told, endOf } = await toldAfter(declinedFor('lost_stolen_card'), 'cardNeeded');
+    expect(told.map(({ data }) => data['until'])).toEqual([endOf(7)]);
+  });
+
+  test('tells the merchant of no next try either, where the buyer has it tried in vain', async () => {
+    const { flow, told } = await toldAfter(NO_FUNDS, 'declined');
+    expect(told.map(({ data }) => [data['payment'], 'nextTryAt' in data])).toEqual([
       [`${flow.reference}.2.1`, true],
       [`${flow.reference}.2.2`, false],
     ]);
