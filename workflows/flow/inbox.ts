@@ -1,7 +1,6 @@
 import { allHandlersFinished, condition } from '@temporalio/workflow';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
-import { isNotOffered } from '../../src/domain/absence.js';
 import { classifyEvent, saysEnd } from '../../src/domain/settling.js';
 import { allAreIn } from './arrivals.js';
 import { isOfAnother } from './command-handlers.js';
@@ -260,11 +259,11 @@ export function returnFromAside(flow: FlowState): void {
 }
 
 function settlesWhatIsVoided(flow: FlowState, message: Message): boolean {
-  const { beingVoided, businessUnit, paymentId, refusedGets } = flow;
+  const { beingVoided, businessUnit, paymentId } = flow;
   if (beingVoided === undefined || message.kind !== 'event') return false;
   const own = { ...beingVoided, businessUnit, paymentId };
-  if (classifyEvent(message.event, own).verdict === 'settles') return true;
-  return isNotOffered(refusedGets[beingVoided.kind]) && saysEnd(message.event, own);
+  // Whether a read could show the rest of what it says may not be known yet: where one can, it only leads to that read.
+  return classifyEvent(message.event, own).verdict === 'settles' || saysEnd(message.event, own);
 }
 
 /**

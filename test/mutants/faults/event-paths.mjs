@@ -155,6 +155,15 @@ export const EVENT_PATH_FAULTS = [
     tests: ['test/simulation/rules/interface-only-events.test.ts'],
   },
   {
+    name: 'signed-end-without-a-sum-lost-while-it-is-voided',
+    rule: 'settling',
+    promise: 'What a signed end says of an operation while that is being voided is kept for it, also without a sum.',
+    file: 'workflows/flow/inbox.ts',
+    from: "verdict === 'settles' || saysEnd(message.event, own);",
+    to: "verdict === 'settles';",
+    tests: ['test/simulation/rules/interface-only-events.test.ts'],
+  },
+  {
     name: 'event-that-names-no-transaction-makes-nobody-look',
     rule: 'settling',
     promise: 'A flow looks when an event of its kind and payment does not name its transaction.',

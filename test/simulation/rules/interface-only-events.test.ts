@@ -134,7 +134,10 @@ describe('what is no end of what pends', () => {
   });
 });
 
-test('what a signed event says without a sum, of a capture that is being voided, is kept for that capture', async () => {
+test.each([
+  ['an hour', HOUR],
+  ['a minute, when no read counts as refused for good', MINUTE],
+])('a signed end without a sum, of a capture that is voided after %s, is kept for it', async (_what, after) => {
   await unit({ offers: 'all', pending_void: 'allowed' });
   const pends = { action: 'result', status: 'Pending' } as const;
   await time.sandbox.settings({ pendingMs: 7 * DAY });
@@ -142,7 +145,7 @@ test('what a signed event says without a sum, of a capture that is being voided,
   await time.passUntil(hold.startedAt + 2_000);
   const { paymentId = '', transactionId: captureId = '' } = await hold.status();
   await time.sandbox.addFault(answers(404, 'GET', `/payments/${paymentId}/captures/*`));
-  await time.passUntil(hold.startedAt + HOUR);
+  await time.passUntil(hold.startedAt + after);
   await time.sandbox.addFault({ ...pends, path: `/payments/${paymentId}/voids` });
   await hold.command('void', { commandId: 'released' });
   await time.passUntil((await time.now()) + MINUTE);
