@@ -163,8 +163,16 @@ export function saysEnd(event: TransactionEvent, own: OwnTransaction): boolean {
   return isOurs && isEnd && trusted && classifyEvent(event, own).verdict === 'read';
 }
 
-/** What such an event says. */
-export function recordSaid(event: TransactionEvent, known: TransactionRecord): TransactionRecord {
+/** True for a trusted event that says how the operation stands, whether or not it lacks what must be read. */
+export function tellsStatus(event: TransactionEvent, own: OwnTransaction): boolean {
+  return classifyEvent(event, own).verdict === 'settles' || saysEnd(event, own);
+}
+
+/** What an event says of which {@link tellsStatus} is true. */
+export function recordSaid(
+  event: TransactionEvent,
+  known: Pick<TransactionRecord, 'transactionId' | 'status'>,
+): TransactionRecord {
   return recordOf(event, known.transactionId, event.status ?? known.status);
 }
 

@@ -1,7 +1,7 @@
 import { allHandlersFinished, condition } from '@temporalio/workflow';
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
-import { classifyEvent, saysEnd } from '../../src/domain/settling.js';
+import { classifyEvent, tellsStatus } from '../../src/domain/settling.js';
 import { allAreIn } from './arrivals.js';
 import { isOfAnother } from './command-handlers.js';
 import { continueAsNew, isTooLong, noteLength } from './continue.js';
@@ -261,9 +261,8 @@ export function returnFromAside(flow: FlowState): void {
 function settlesWhatIsVoided(flow: FlowState, message: Message): boolean {
   const { beingVoided, businessUnit, paymentId } = flow;
   if (beingVoided === undefined || message.kind !== 'event') return false;
-  const own = { ...beingVoided, businessUnit, paymentId };
   // Whether a read could show the rest of what it says may not be known yet: where one can, it only leads to that read.
-  return classifyEvent(message.event, own).verdict === 'settles' || saysEnd(message.event, own);
+  return tellsStatus(message.event, { ...beingVoided, businessUnit, paymentId });
 }
 
 /**

@@ -11,7 +11,7 @@ import {
 } from '../../src/domain/absence.js';
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { showMoney } from '../../src/domain/money.js';
-import { classifyEvent } from '../../src/domain/settling.js';
+import { isUnexplained, recordSaid, tellsStatus } from '../../src/domain/settling.js';
 import { hasNews, nextMessageOrRun, refusesWordOfAnother, waitOn } from '../flow/inbox.js';
 import { decidedOutcome, MADE_FOR, notExecuted } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
@@ -140,8 +140,10 @@ function shownByEvent(flow: FlowState): TransactionRecord | undefined {
   if (hintedBy === undefined || hintedTransactionId === undefined || !isNotOffered(flow.refusedGets[kind]))
     return undefined;
   if (!MADE_FOR.includes(kind) || (hintedBy.reconciliationId ?? reference) !== reference) return undefined;
-  const classified = classifyEvent(hintedBy, { ...flow, transactionId: hintedTransactionId });
-  return classified.verdict === 'settles' ? classified.record : undefined;
+  const own = { ...flow, transactionId: hintedTransactionId };
+  return tellsStatus(hintedBy, own) && !isUnexplained(hintedBy)
+    ? recordSaid(hintedBy, { transactionId: hintedTransactionId, status: 'Pending' })
+    : undefined;
 }
 
 /** What is not known, why only an operator can tell, and what to do. */

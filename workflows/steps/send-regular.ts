@@ -5,7 +5,7 @@ import type { KeyedOperation } from '../../src/contract/idempotency.js';
 import { BILLING_TASK_QUEUE } from '../../src/contract/names.js';
 import type { KnownBy } from '../../src/contract/statuses.js';
 import { NEAR_DEADLINE_MS, SLOW_CALL_MS } from '../../src/domain/schedules.js';
-import { classifyEvent } from '../../src/domain/settling.js';
+import { isUnexplained, tellsStatus } from '../../src/domain/settling.js';
 import { raceMessage, refuseSettle, track, type Tracked } from '../flow/inbox.js';
 import type { FlowState } from '../flow/state.js';
 import { type PostActivities, postWithin } from '../policies.js';
@@ -87,8 +87,8 @@ export async function sendRegular<Answer>(
       scope.cancel();
       return { woken: true };
     } else if (message.kind === 'settle') refuseSettle(message.command);
-    else if (classifyEvent(message.event, flow).verdict === 'settles') {
-      // A repost of a known transaction: the event itself is the answer, and `settle` handles it.
+    else if (tellsStatus(message.event, flow) && !isUnexplained(message.event)) {
+      // A repost of a known transaction: the event itself is the answer, and `settle` handles it. A failure that does not say why is none.
       flow.inbox.unshift(message);
       scope.cancel();
       return { woken: true };

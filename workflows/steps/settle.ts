@@ -16,6 +16,7 @@ import {
   recordSaid,
   saysEnd,
   tellsOfPayment,
+  tellsStatus,
 } from '../../src/domain/settling.js';
 import {
   hasNews,
@@ -64,8 +65,10 @@ export async function settle(
 ): Promise<FinalStepOutcome> {
   const begin = (): Settling => {
     noteAnswered(flow);
+    const signed = signedBefore(flow, sent.record);
     return {
       known: sent,
+      ...(signed !== undefined && { signed }),
       progress: { polls: 0, reposts: 0, canRepost: repost !== undefined, readBack: false, unconfirmedForMs: 0 },
     };
   };
@@ -77,6 +80,15 @@ export async function settle(
   });
   if (voids !== undefined) listenForVoids(flow, undefined);
   return ended;
+}
+
+/** The end of it that was signed before anything else named it. One that does not say why it failed is the least of them. */
+function signedBefore(flow: FlowState, { transactionId }: TransactionRecord): TransactionEvent | undefined {
+  const { hints = [], unplaced = [] } = flow;
+  const ends = [...hints, ...unplaced.map(({ event }) => event)].filter(
+    (event) => event.status !== 'Pending' && tellsStatus(event, { ...flow, transactionId }),
+  );
+  return ends.findLast((event) => !isUnexplained(event)) ?? ends.at(-1);
 }
 
 /** Progress of following a transaction. */

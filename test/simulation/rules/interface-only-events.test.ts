@@ -3,8 +3,8 @@ import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import type { TransactionEvent } from '../../../src/contract/messages.js';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
-import { beginHeld, beginHold } from '../../support/virtual-flows.js';
-import { answers, DAY, HOUR, MINUTE, sharedTime, shownRuns } from './context.js';
+import { beginActions, beginHeld, beginHold, type VirtualFlow } from '../../support/virtual-flows.js';
+import { answers, beginFlow, DAY, HOUR, inputOf, lostReply, MINUTE, sharedTime, shownRuns } from './context.js';
 
 /** So that a run is followed by the next one within a day of polls. */
 const RUN = 100;
@@ -18,6 +18,7 @@ afterEach(async () => {
 });
 
 const UPDATE = 'payment.authorization.update';
+const AUTHORIZATIONS = '*/authorizations';
 /** Fields that a service leaves out are signed as empty. */
 const NO_SUM = { amount: undefined, currency: undefined };
 
@@ -32,6 +33,13 @@ async function pending(options: Parameters<typeof beginHold>[2] = {}) {
     await pass(MINUTE);
   };
   return { hold, pass, says };
+}
+
+/** What the service has made before its reply is known. */
+async function overtake({ status }: Pick<VirtualFlow<unknown>, 'status'>, afterMs = 2_000) {
+  await time.passUntil((await time.now()) + afterMs);
+  const { paymentId = '' } = await status();
+  return { transactionId: (await time.sandbox.ledgerOf({ paymentId })).at(-1)?.transaction_id ?? '' };
 }
 
 describe('what pends where no read tells of it is settled by a signed end that lacks', () => {
@@ -67,6 +75,49 @@ describe('what pends where no read tells of it is settled by a signed end that l
     await hold.event({ eventType: 'payment.void.update', transactionId, status: 'Succeed', ...NO_SUM });
     expect(await answer).toMatchObject({ status: 'succeeded', evidence: { knownBy: 'webhook' } });
     expect(await hold.outcome()).toMatchObject({ status: 'voided' });
+  });
+});
+
+describe('a signed end that comes before the reply', () => {
+  test.each<[string, Partial<TransactionEvent>]>([
+    ['with all its fields', { amount: 6_000 }],
+    ['without a sum', NO_SUM],
+  ])('%s settles what the reply calls pending', async (_what, sum) => {
+    const hold = await beginHold(time, {}, { card: CARDS.pendsThenSucceeds, faults: [lostReply(AUTHORIZATIONS, 3)] });
+    const { transactionId } = await overtake(hold);
+    expect((await hold.status()).transactionId).toBeUndefined();
+    await hold.event({ eventType: UPDATE, transactionId, status: 'Succeed', ...sum });
+    await time.passUntil(hold.startedAt + HOUR);
+    expect(await hold.status()).toMatchObject({ status: 'authorized', amount: 6_000, transactionId });
+    expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD']);
+    expect(await hold.ask('void')).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('settles a refund of a payment whose flow has ended', async () => {
+    const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+    const { paymentId = '' } = await flow.outcome();
+    const path = `/payments/${paymentId}/refunds`;
+    await time.sandbox.addFault(lostReply(path, 8));
+    await time.sandbox.addFault({ action: 'result', status: 'Pending', path });
+    const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: flow.reference });
+    await actions.command('refund', { commandId: 'back', amount: 6_000 });
+    // It is sent once reads have been refused for long enough.
+    const { transactionId } = await overtake(actions, 21.5 * MINUTE);
+    expect((await actions.status()).transactionId).toBeUndefined();
+    await actions.event({ eventType: 'payment.refund.update', transactionId, status: 'Succeed', ...NO_SUM });
+    await time.passUntil(actions.startedAt + HOUR);
+    expect(await actions.status()).toMatchObject({ status: 'idle', needsOperator: false });
+    await time.client.workflow.getHandle(actions.workflowId).terminate();
+  });
+
+  test('without a sum shows what is never answered', async () => {
+    const faults = [lostReply(AUTHORIZATIONS), answers(503, 'POST', AUTHORIZATIONS)];
+    const hold = await beginHold(time, {}, { faults });
+    const { transactionId } = await overtake(hold);
+    await hold.event({ eventType: UPDATE, transactionId, status: 'Succeed', ...NO_SUM });
+    await time.passUntil(hold.startedAt + 2 * DAY);
+    expect(await hold.status()).toMatchObject({ status: 'authorized', amount: 6_000, transactionId });
+    expect(await hold.ask('void')).toMatchObject({ status: 'succeeded' });
   });
 });
 
