@@ -11,7 +11,7 @@ import { nextMessageOrRun } from '../flow/inbox.js';
 import { noteAction } from '../flow/outcomes.js';
 import { isToldSinceRead, noteToldBefore } from '../flow/told.js';
 import { kept, resumable } from '../flow/continue.js';
-import { type FlowState, type Hold } from '../flow/state.js';
+import { type FlowState, type Hold, type SettleCommand } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { decidesAfterReset } from '../kit/start-guard.js';
 import { enter } from '../flow/explain.js';
@@ -190,7 +190,10 @@ async function provenGone(flow: FlowState, hold: Hold, ended: HoldOutcome, readi
       if (isCancelled(flow, hold) && !decidesAfterReset()) return ended;
     }
     const message = await nextMessageOrRun(flow, pollWait(flow, reading.reads), 'Until the old hold is shown as gone');
-    if (message?.kind === 'settle' && flow.settleable) {
+    if (message?.kind === 'settle' && isOfVoid(hold, message.command)) {
+      const { transactionId } = message.command.request;
+      message.command.answer = { refusal: `${transactionId} is a void of this hold: name the capture` };
+    } else if (message?.kind === 'settle' && flow.settleable) {
       const decided = await decideHold(flow, hold, message.command);
       if (decided?.status === 'captured') return decided;
       // Then it was our void that has ended it.
@@ -208,6 +211,11 @@ async function provenGone(flow: FlowState, hold: Hold, ended: HoldOutcome, readi
 function notSeenGone({ terms }: Hold): string {
   const over = new Date(terms.heldUntil + EXPIRY_MARGIN_MS).toISOString();
   return `the hold before was voided, and for 24 hours no read has shown that it is gone: the next one waits for that, or until ${over}`;
+}
+
+/** The void is over, and what is asked now are the captures: a word said of it would count as one of those. */
+function isOfVoid({ voids }: Hold, { request: { transactionId } }: SettleCommand): boolean {
+  return transactionId !== undefined && voids.includes(transactionId);
 }
 
 /** The buyer is absent: fields that only a present buyer vouches for are left out. */

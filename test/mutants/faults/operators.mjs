@@ -36,4 +36,13 @@ export const OPERATOR_FAULTS = [
     to: 'found.slice(0, 1).map',
     tests: ['test/simulation/rules/approvals-by-command.test.ts'],
   },
+  {
+    name: 'word-about-a-void-taken-for-a-capture',
+    rule: 'operators',
+    promise: 'What a person says of the void of a hold does not end its flow as captured.',
+    file: 'workflows/steps/reauthorize-hold.ts',
+    from: 'return transactionId !== undefined && voids.includes(transactionId);',
+    to: 'return transactionId !== undefined && voids.length < 0;',
+    tests: ['test/simulation/rules/words-of-payments.test.ts'],
+  },
 ];

@@ -55,6 +55,12 @@ async function partly(input: object = {}) {
 const say = async (hold: VirtualFlow<unknown>, what: object) =>
   await time.holdfast.settleManually(hold.reference, { ...OPERATOR, ...what } as never);
 
+async function reauthorizable() {
+  const card = await storedInSkippedTime(time);
+  const cardOnFile = { entryMode: 'cof_cardholder_initiated_transaction' } as const;
+  return await beginHeld(time, { ...card, cardOnFile });
+}
+
 describe('a payment status that nothing is known of', () => {
   test.each([
     ['capture', { amount: 6_000 }],
@@ -167,6 +173,32 @@ describe('a payment status that nothing is known of', () => {
     await profile({ list_lag_ms: 0 });
   });
 
+  test('asks for the captures of a hold that is to be authorized again: a word about its void is none about them', async () => {
+    const hold = await reauthorizable();
+    await time.sandbox.settings({ pendingMs: 7 * DAY });
+    const { paymentId } = await hold.status();
+    await time.sandbox.addFault({ action: 'result', status: 'Pending', path: `/payments/${paymentId}/voids` });
+    await hold.command('reauthorize', { commandId: 'longer' });
+    await time.passUntil(hold.startedAt + MINUTE);
+    const { operation, transactionId } = await hold.status();
+    expect(operation).toBe('void');
+    shows('Pending', WORD);
+    await time.stopWorker();
+    const word = say(hold, { status: 'succeeded', transactionId });
+    const other = say(hold, { status: 'succeeded', transactionId, why: 'another word' });
+    const refused = expect(other).rejects.toThrow(`${transactionId} is a void of this hold`);
+    await time.startWorker();
+    expect(await word).toMatchObject({ status: 'succeeded' });
+    await refused;
+    await time.passUntil((await time.now()) + MINUTE);
+    expect(await hold.status()).toMatchObject({ operatorReason: expect.stringContaining(CALLS_IT) });
+    const later = say(hold, { status: 'notExecuted', transactionId, why: 'a third one' });
+    await expect(later).rejects.toThrow('name the capture');
+    await say(hold, { status: 'succeeded', transactionId: 'seen', amount: 5_500 });
+    expect(await hold.outcome()).toMatchObject({ status: 'captured', transactionId: 'seen', capturedAmount: 5_500 });
+    await time.sandbox.settings({ pendingMs: 10_000 });
+  });
+
   test.each([
     [
       { status: 'succeeded', transactionId: 'seen', amount: 5_500 },
@@ -174,9 +206,7 @@ describe('a payment status that nothing is known of', () => {
     ],
     [{ status: 'notExecuted' }, { status: 'authorized' }],
   ] as const)('keeps a hold from being authorized again until a person says %o', async (decision, end) => {
-    const card = await storedInSkippedTime(time);
-    const cardOnFile = { entryMode: 'cof_cardholder_initiated_transaction' } as const;
-    const hold = await beginHeld(time, { ...card, cardOnFile });
+    const hold = await reauthorizable();
     shows('Voided', WORD);
     await hold.command('reauthorize', { commandId: 'longer' });
     await time.passUntil(hold.startedAt + 9 * DAY);
