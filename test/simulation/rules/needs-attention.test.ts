@@ -80,6 +80,8 @@ test('money shown twice while keys are rejected is told once they work again', a
   expect(needs().map(({ data }) => data['why'])).toEqual([
     expect.stringContaining('rejects the credentials'),
     expect.stringContaining('charge second Succeed'),
+    // What lasts hides no question that comes later.
+    expect.stringContaining('no final answer for 24 hours to the charge'),
   ]);
 });
 
