@@ -116,10 +116,11 @@ export function showHeld(flow: FlowState, hold: Hold, soon: boolean): void {
   flow.transactionId = authorized.transactionId;
   flow.settleable = isAsked(hold);
   flow.settlesAmount = flow.settleable;
-  const due =
-    mustVoid === undefined ? 'the deadline of the hold has passed' : `the hold is to be released (${mustVoid})`;
+  const due = mustVoid === undefined ? 'the deadline has passed' : `the money is to be released (${mustVoid})`;
   const failing =
-    retries.tries >= ASK_OPERATOR_AFTER_TRIES ? `${due} and ${retries.tries} tries to end it have failed` : undefined;
+    retries.tries >= ASK_OPERATOR_AFTER_TRIES
+      ? `${due} and ${retries.tries} tries to end the hold have failed`
+      : undefined;
   // A caller of `storeCard` never asked for a hold.
   const ofConsent = mustVoid === 'consent given';
   const status = ofConsent ? 'voiding' : 'authorized';
