@@ -88,12 +88,15 @@ async function describedRun(client: Client, workflowId: string): Promise<Workflo
   }
 }
 
-/** Payments of a bill are made one after the other: a later one shows that this one was. Lists lag a little. */
-async function absent({ workflow }: Client, workflowId: string): Promise<FlowReading> {
+/** Payments of a bill are made one after the other: a later one shows that this one was. */
+async function absent(client: Client, workflowId: string): Promise<FlowReading> {
   const [, bill, number] = /^(payment-[\w-]+\.\d+\.)(\d+)$/.exec(workflowId) ?? [];
   if (bill === undefined) return { state: 'absent' };
+  const next = Number(number) + 1;
+  // Lists lag: the one that follows may have been made just now.
+  if ((await describedRun(client, `${bill}${next}`)) !== undefined) return { state: 'absent', later: next };
   let later = Number.POSITIVE_INFINITY;
-  for await (const run of workflow.list({ query: `WorkflowId STARTS_WITH "${bill}"` })) {
+  for await (const run of client.workflow.list({ query: `WorkflowId STARTS_WITH "${bill}"` })) {
     // A visibility store may compare without case, and so list the payments of another subscription.
     const other = run.workflowId.startsWith(bill) ? Number(run.workflowId.slice(bill.length)) : Number.NaN;
     if (other > Number(number)) later = Math.min(later, other);

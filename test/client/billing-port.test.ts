@@ -41,15 +41,48 @@ test.each(['ProviderUnavailable', 'UnexpectedResponse', 'RateLimited'])(
   },
 );
 
-test('a payment of a bill is known to have been made by a later one of that bill, and by none that differs in case', async () => {
-  const listed = (...ids: string[]) => {
-    const absent = {
-      describe: () => Promise.reject(new WorkflowNotFoundError('absent', 'payment-club-7.1.1', undefined)),
-    };
-    const list = () => ids.map((workflowId) => ({ workflowId }));
-    return createBillingPort({ workflow: { getHandle: () => absent, list } } as unknown as Client);
+/** Has forgotten every flow but those `kept`, and lists only `listed`. */
+function engine(kept: readonly string[], listed: readonly string[]) {
+  const queries: string[] = [];
+  const describe = (workflowId: string) => () =>
+    kept.includes(workflowId)
+      ? Promise.resolve({ workflowId, status: { name: 'RUNNING' } })
+      : Promise.reject(new WorkflowNotFoundError('not found', workflowId, undefined));
+  const workflow = {
+    getHandle: (workflowId: string) => ({ describe: describe(workflowId) }),
+    async *list({ query }: { query: string }) {
+      queries.push(query);
+      for (const workflowId of listed) yield { workflowId };
+    },
   };
-  const read = async (...ids: string[]) => await listed(...ids).readFlow('payment-club-7.1.1');
-  expect(await read('payment-club-7.1.3', 'payment-club-7.1.2')).toEqual({ state: 'absent', later: 2 });
-  expect(await read('payment-Club-7.1.2', 'payment-club-7.1.1')).toEqual({ state: 'absent' });
+  return { queries, port: createBillingPort({ workflow } as unknown as Client) };
+}
+
+test.each<[string, string[], string[], object]>([
+  ['none', [], [], {}],
+  ['the next one, which no list shows yet', ['2'], [], { later: 2 }],
+  ['two later ones, the next of which is forgotten too', ['3', '4'], ['4', '3'], { later: 3 }],
+  ['more than ten', ['12'], ['12'], { later: 12 }],
+])(
+  'a payment of a bill that Temporal has forgotten is told with the next one that it has: %s',
+  async (_kept, ...of) => {
+    const [kept, listed, later] = of;
+    const idsOf = (numbers: string[]) => numbers.map((number) => `payment-club-7.1.${number}`);
+    const { port, queries } = engine(idsOf(kept), idsOf(listed));
+    expect(await port.readFlow('payment-club-7.1.1')).toEqual({ state: 'absent', ...later });
+    expect(queries.every((query) => query === 'WorkflowId STARTS_WITH "payment-club-7.1."')).toBe(true);
+  },
+);
+
+test('a payment of a subscription whose reference differs in case tells nothing', async () => {
+  const { port } = engine([], ['payment-Club-7.1.2', 'payment-club-7.1.1']);
+  expect(await port.readFlow('payment-club-7.1.1')).toEqual({ state: 'absent' });
+});
+
+test('one before it tells nothing, and of what is no payment of a bill nothing more is asked', async () => {
+  const { port, queries } = engine(['payment-club-7.1.2'], ['payment-club-7.1.2']);
+  expect(await port.readFlow('payment-club-7.1.3')).toEqual({ state: 'absent' });
+  expect(queries).toHaveLength(1);
+  expect(await port.readFlow('payment-order-7')).toEqual({ state: 'absent' });
+  expect(queries).toHaveLength(1);
 });
