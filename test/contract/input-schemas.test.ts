@@ -8,6 +8,7 @@ import {
   transactionEventSchema,
 } from '../../src/contract/messages.js';
 import { faults, MINIMAL, NO_AMOUNTS, NO_CURRENCIES, NO_REFERENCES, type Schema, TOKEN } from './examples.js';
+import { LEAST_EVENT } from '../support/least-event.js';
 
 const chargeFaults = (change: object): string[] => faults(chargeInputSchema, { ...MINIMAL, ...change });
 
@@ -130,14 +131,7 @@ describe('the input of a charge', () => {
 });
 
 describe('the other inputs', () => {
-  const event = {
-    hash: 'ab',
-    eventType: 'payment.charge.update',
-    created: '2027-01-31T10:00:00Z',
-    businessUnit: 'default',
-    paymentId: 'p',
-    trusted: true,
-  };
+  const event = LEAST_EVENT;
   const resolvePending = { paymentId: TOKEN, transactionId: TOKEN, kind: 'charge', amount: 1, currency: 'USD' };
   const settle = { status: 'succeeded', who: 'ada', why: 'seen in the portal' };
 

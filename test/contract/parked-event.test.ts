@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { disputeSeenSchema, paymentDisputedSchema } from '../../src/contract/disputes.js';
 import { transactionEventSchema } from '../../src/contract/messages.js';
 import { needsPerson, PARK_REASONS, parkedEventInputSchema } from '../../src/contract/parked-event.js';
+import { LEAST_EVENT } from '../support/least-event.js';
 
 test('a parked event needs a person exactly where its flow has ended otherwise or does not know it', () => {
   expect(Object.fromEntries(PARK_REASONS.map((reason) => [reason, needsPerson(reason)]))).toEqual({
@@ -12,20 +13,11 @@ test('a parked event needs a person exactly where its flow has ended otherwise o
   });
 });
 
-const EVENT = {
-  hash: 'ab',
-  eventType: 'payment.charge.update',
-  created: '2027-01-31T10:00:00Z',
-  businessUnit: 'default',
-  paymentId: 'p',
-  trusted: true,
-};
-
 /** Each has been answered 2xx by then, or its sender waits for nobody. */
 describe('what a process of a later build writes', () => {
   test.each([
-    ['an event', transactionEventSchema, EVENT, 'trusted'],
-    ['a parked event', parkedEventInputSchema, { event: EVENT, reason: 'flowNotFound' }, 'reason'],
+    ['an event', transactionEventSchema, LEAST_EVENT, 'trusted'],
+    ['a parked event', parkedEventInputSchema, { event: LEAST_EVENT, reason: 'flowNotFound' }, 'reason'],
     ['news of a dispute', disputeSeenSchema, { paymentId: 'p', seenBy: 'event', hash: 'ab' }, 'seenBy'],
     ['a disputed payment', paymentDisputedSchema, { paymentId: 'p', paymentReference: 's.1.1' }, 'paymentReference'],
   ] as const)(
@@ -37,7 +29,7 @@ describe('what a process of a later build writes', () => {
   );
 
   test('with one more field in its event, a parked event is taken without it', () => {
-    const input = { event: EVENT, reason: 'lookUpFailed' };
-    expect(parkedEventInputSchema.parse({ ...input, event: { ...EVENT, addedLater: 1 } })).toEqual(input);
+    const input = { event: LEAST_EVENT, reason: 'lookUpFailed' };
+    expect(parkedEventInputSchema.parse({ ...input, event: { ...LEAST_EVENT, addedLater: 1 } })).toEqual(input);
   });
 });

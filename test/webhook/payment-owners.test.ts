@@ -32,8 +32,9 @@ afterEach(() => {
 });
 
 describe('whose a payment is', () => {
-  test('is said by the service with the currency, or by the details alone, which may name one as any text', async () => {
-    const details = { holdfast_workflow_id: 'payment-order-1', details: 'any', currency: 'EUR' };
+  test('is said by the service with the currency, or by the details alone, whose own keys may have the same names', async () => {
+    // A merchant names the details: such a key is no currency of the payment.
+    const details = { holdfast_workflow_id: 'payment-order-1', details: 'gift', currency: 'EUR' };
     const owners = [{ details, currency: 'USD' }, { details }, details].map((read) =>
       createPaymentOwners(() => Promise.resolve(read))(FIRST),
     );

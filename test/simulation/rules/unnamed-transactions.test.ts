@@ -10,17 +10,23 @@ let isSlow = false;
 const strategy: NetworkStrategy = (request) => (isSlow && request.method === 'GET' ? SLOW : calm(request));
 const time = sharedTime({}, { strategy: () => strategy });
 
+/** A charge that pends, and has ended at the service since. */
+async function endedUnheard() {
+  const input = await time.input();
+  await plant(time, input, { action: 'result', status: 'Pending', path: '*/charges' });
+  const charge = await time.start(input);
+  await time.passUntil(charge.startedAt + 20 * MINUTE);
+  const { paymentId = '', transactionId = '' } = await charge.status();
+  await time.sandbox.complete(transactionId, { status: 'Succeed' });
+  return { input, charge, paymentId, transactionId };
+}
+
 /** The service lets the id of a transaction be kept out of its events, and signs it as empty. */
 describe('a signed event of a transaction that it does not name', () => {
   const HIDDEN = { transactionId: undefined };
 
   test('makes a flow look whose transaction it may be of', async () => {
-    const input = await time.input();
-    await plant(time, input, { action: 'result', status: 'Pending', path: '*/charges' });
-    const charge = await time.start(input);
-    await time.passUntil(charge.startedAt + 20 * MINUTE);
-    const { paymentId = '', transactionId = '' } = await charge.status();
-    await time.sandbox.complete(transactionId, { status: 'Succeed' });
+    const { charge, paymentId, transactionId } = await endedUnheard();
     await signalEvent(time, charge, { paymentId, ...HIDDEN });
     await time.passUntil(charge.startedAt + 21 * MINUTE);
     expect(await charge.status()).toMatchObject({ status: 'succeeded', needsOperator: false });
@@ -28,12 +34,7 @@ describe('a signed event of a transaction that it does not name', () => {
   });
 
   test('is for a person where it comes with the answer that ends its flow: it may be of a second one', async () => {
-    const input = await time.input();
-    await plant(time, input, { action: 'result', status: 'Pending', path: '*/charges' });
-    const charge = await time.start(input);
-    await time.passUntil(charge.startedAt + 20 * MINUTE);
-    const { paymentId = '', transactionId = '' } = await charge.status();
-    await time.sandbox.complete(transactionId, { status: 'Succeed' });
+    const { input, charge, paymentId } = await endedUnheard();
     isSlow = true;
     await time.holdfast.retryNow(input.reference, OPERATOR);
     await time.passUntil((await time.now()) + 4 * SECOND);
