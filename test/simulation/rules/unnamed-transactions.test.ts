@@ -11,7 +11,7 @@ const strategy: NetworkStrategy = (request) => (isSlow && request.method === 'GE
 const time = sharedTime({}, { strategy: () => strategy });
 
 /** A charge that pends, and has ended at the service since. */
-async function endedUnheard() {
+async function endedUnnoticed() {
   const input = await time.input();
   await plant(time, input, { action: 'result', status: 'Pending', path: '*/charges' });
   const charge = await time.start(input);
@@ -26,7 +26,7 @@ describe('a signed event of a transaction that it does not name', () => {
   const HIDDEN = { transactionId: undefined };
 
   test('makes a flow look whose transaction it may be of', async () => {
-    const { charge, paymentId, transactionId } = await endedUnheard();
+    const { charge, paymentId, transactionId } = await endedUnnoticed();
     await signalEvent(time, charge, { paymentId, ...HIDDEN });
     await time.passUntil(charge.startedAt + 21 * MINUTE);
     expect(await charge.status()).toMatchObject({ status: 'succeeded', needsOperator: false });
@@ -34,7 +34,7 @@ describe('a signed event of a transaction that it does not name', () => {
   });
 
   test('is for a person where it comes with the answer that ends its flow: it may be of a second one', async () => {
-    const { input, charge, paymentId } = await endedUnheard();
+    const { input, charge, paymentId } = await endedUnnoticed();
     isSlow = true;
     await time.holdfast.retryNow(input.reference, OPERATOR);
     await time.passUntil((await time.now()) + 4 * SECOND);
