@@ -11,7 +11,7 @@ import {
 import { listsLag, sumsOf, withTold, withUnlisted } from '../../src/domain/payment-sums.js';
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { nextMessage } from '../flow/inbox.js';
-import { type FlowState, noteDeclines, noteRequestId, type Refusal } from '../flow/state.js';
+import { type FlowState, noteDeclines, noteRequestId, noteRestore, type Refusal } from '../flow/state.js';
 import { isOfPayment } from '../flow/told.js';
 import { noteWanted } from '../kit/outbox.js';
 import { decidesAfterReset } from '../kit/start-guard.js';
@@ -46,6 +46,7 @@ export async function readFacts(flow: FlowState, creator: Creator): Promise<Read
   // Read under another environment or app id than the payment's, the lists would be empty, as if nothing had been
   // captured or refunded.
   flow.madeUnder ??= payment.madeUnder;
+  noteRestore(flow, payment);
   noteWanted(flow, payment);
   noteDeclines(flow, payment);
   noteLimits(flow, payment);

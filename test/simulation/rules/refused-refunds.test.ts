@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { resetTo } from '../../support/resets.js';
 import { tellingOf } from '../../support/telling.js';
 import { ledgerRows } from '../../support/virtual-flows.js';
 import { answers, DAY, failsWith, HOUR, MINUTE, sharedTime } from './context.js';
 import { flowOf, GRACE, limitedUnit } from './limited-unit.js';
+import { restore, taken } from './restored.js';
 import { listenToAll, MERCHANT, takenOf, type Told } from './told.js';
 
 const time = sharedTime({}, { telling: tellingOf([{ url: `${MERCHANT}/all` }]) });
@@ -78,4 +79,33 @@ test('of a command id that was given for another refund nothing is told, nor of 
   await pass(MINUTE);
   expect(ofPayment()).toEqual(['refund.succeeded', 'refund.notExecuted']);
   expect(await ledgerRows(time, paymentId)).toEqual([CHARGED, 'refund Succeed 5500 USD']);
+});
+
+describe('nor is it told that a refund was refused which may have been sent', () => {
+  const tooMuch = async (reference: string): Promise<void> => {
+    const asked = time.holdfast.refund({ payment: reference, amount: 60_000, commandId: 'more' });
+    await expect(asked).rejects.toMatchObject({ type: 'InvalidInput' });
+    await pass(MINUTE);
+  };
+
+  test('by a run of the commands that somebody has terminated', async () => {
+    const told = listenToAll(time);
+    await newDay();
+    const { actions, reference } = await charged();
+    await actions.ask('refund', { commandId: 'part', amount: 5_500 });
+    await time.client.workflow.getHandle(actions.workflowId).terminate('by mistake');
+    await tooMuch(reference);
+    expect(takenOf(told, actions.workflowId)).toEqual(['refund.succeeded']);
+  });
+
+  test('in the time that a restore has lost', async () => {
+    const told = listenToAll(time);
+    await newDay();
+    const { actions, reference } = await charged();
+    const state = taken(time);
+    await actions.ask('refund', { commandId: 'part', amount: 5_500 });
+    await restore(time, state, { downFor: HOUR });
+    await tooMuch(reference);
+    expect(takenOf(told, actions.workflowId)).not.toContain('refund.notExecuted');
+  });
 });

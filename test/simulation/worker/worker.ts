@@ -93,6 +93,7 @@ export class SimulatedWorker implements WorkerPort {
 
   /** Takes nothing new and ends what it has, for at most `graceMs`; then its activities are cancelled. */
   async stop(graceMs = 5_000): Promise<void> {
+    if (!this.isAlive) return;
     this.isDraining = true;
     this.options.engine.matching.leave(this);
     await this.runner.drain(graceMs);
