@@ -26,6 +26,16 @@ afterAll(async () => {
   await time?.close();
 });
 
+test('a capture whose command names a reference of its own is found under that one at the service', async () => {
+  const hold = await beginHeld(time);
+  const shipment = `ship-${hold.reference}`;
+  const { transactionId } = await hold.ask('capture', { commandId: 'part', amount: 5_500, reference: shipment });
+  const [capture, ...more] = await time.sandbox.ledger(shipment);
+  expect(capture).toMatchObject({ transaction_id: transactionId, kind: 'capture', amount: 5_500 });
+  expect(more).toEqual([]);
+  expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD']);
+});
+
 describe('a command whose reply is lost until its key can not be used any more', () => {
   test.each(
     half([

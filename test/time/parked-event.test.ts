@@ -24,7 +24,7 @@ async function paymentOf(workflowId?: string): Promise<string> {
 }
 
 /** Parks an event of this payment as the webhook handler does. */
-async function park(paymentId: string, reason: ParkReason = 'flowNotFound') {
+async function park(paymentId: string, reason: ParkReason = 'flowNotFound', { trusted = true } = {}) {
   const hash = randomUUID().replaceAll('-', '').padEnd(64, '0');
   const event: TransactionEvent = {
     hash,
@@ -34,7 +34,7 @@ async function park(paymentId: string, reason: ParkReason = 'flowNotFound') {
     paymentId,
     transactionId: randomUUID(),
     status: 'Succeed',
-    trusted: true,
+    trusted,
   };
   await startParkedEvent(time.client, { event, reason }, 'once');
   return time.client.workflow.getHandle<() => Promise<ParkedEventResult>>(parkedEventWorkflowId(hash));
@@ -70,6 +70,16 @@ describe('a parked event', () => {
     await time.sandbox.removeFault(fault.id);
     expect(await parked.result()).toMatchObject({ status: 'unclaimed', reason: 'foreign' });
     expect(await shown(parked.workflowId)).toEqual({ status: 'unclaimed', needsOperator: false });
+  });
+
+  test('of a payment that the service does not show is looked after though it has commas: it was signed', async () => {
+    const parked = await park(randomUUID(), 'lookUpFailed', { trusted: false });
+    await time.passUntil((await parked.describe()).startTime.getTime() + HOUR);
+    expect(await shown(parked.workflowId)).toEqual({ status: 'parked', needsOperator: false });
+    const result = await parked.result();
+    expect(result).toMatchObject({ status: 'unclaimed', reason: 'lookUpFailed' });
+    expect(Date.parse(result.endedAt) - Date.parse(result.parkedAt)).toBeGreaterThanOrEqual(24 * HOUR);
+    expect(await shown(parked.workflowId)).toEqual({ status: 'unclaimed', needsOperator: true });
   });
 
   test('that contradicts a flow stays so, though that is kept no longer and the service does not name it', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AuthorizeInput } from '../../src/contract/authorize.js';
+import { type AuthorizeInput, MAX_REAUTHORIZATIONS } from '../../src/contract/authorize.js';
 import type { FaultInput } from '../../sandbox/control.js';
 import { movements } from '../support/payments.js';
 import { storedInSkippedTime } from '../support/cards.js';
@@ -80,6 +80,16 @@ describe('a hold with a stored card', () => {
     expect(Date.parse(outcome.evidence.settledAt)).toBeGreaterThanOrEqual(hold.startedAt + 18 * DAY);
     expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, RELEASED, HELD, RELEASED]);
     expect(keysOf(hold.reference).filter((key) => key.startsWith('void'))).toEqual(['void:1', 'void:2', 'void:3']);
+  });
+
+  test('that a command has reauthorized is reauthorized at its deadline as often all the same', async () => {
+    const hold = await beginHeld(time, await storedInput({ onDeadline: 'reauthorize', reauthorization: { times: 1 } }));
+    await time.passUntil(hold.startedAt + DAY);
+    await hold.ask('reauthorize', { commandId: 'longer' });
+    await time.passUntil(hold.startedAt + 7 * DAY + HOUR);
+    expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, RELEASED, HELD]);
+    expect(await hold.outcome()).toMatchObject({ status: 'voided', reason: 'deadline' });
+    expect(await movements(time, hold.reference)).toEqual([HELD, RELEASED, HELD, RELEASED, HELD, RELEASED]);
   });
 
   test('that could not be released is reauthorized once it has lapsed, and not before', async () => {
@@ -177,6 +187,19 @@ describe('a hold is not reauthorized', () => {
     await expect(hold.ask('reauthorize')).rejects.toMatchObject({
       cause: { type: 'StateConflict', message: expect.stringContaining('not on file') },
     });
+    await hold.ask('void');
+    await hold.outcome();
+  });
+
+  test('more often than that is allowed for one reference', async () => {
+    const hold = await beginHeld(time, await storedInput());
+    for (let number = 1; number <= MAX_REAUTHORIZATIONS; number += 1)
+      expect(await hold.ask('reauthorize', { commandId: `${number}` })).toMatchObject({ status: 'succeeded' });
+    await expect(hold.ask('reauthorize', { commandId: 'more' })).rejects.toMatchObject({
+      cause: { type: 'StateConflict', message: expect.stringContaining(`reauthorized ${MAX_REAUTHORIZATIONS} times`) },
+    });
+    const holds = (await movements(time, hold.reference)).filter((row) => row === HELD);
+    expect(holds).toHaveLength(1 + MAX_REAUTHORIZATIONS);
     await hold.ask('void');
     await hold.outcome();
   });

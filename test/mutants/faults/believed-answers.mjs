@@ -131,6 +131,24 @@ export const BELIEVED_ANSWER_FAULTS = [
     tests: ['test/domain/lists-lag.test.ts', 'test/simulation/rules/words-of-payments.test.ts'],
   },
   {
+    name: 'charge-of-another-flow-bills-the-period',
+    rule: 'billing',
+    promise: 'A charge that another flow has made on the payment of a bill does not pay that bill.',
+    file: 'workflows/billing/read-doubtful.ts',
+    from: '?.startsWith(`${paymentWorkflowId(reference)}:`) !== false;',
+    to: "?.startsWith('') !== false;",
+    tests: ['test/simulation/rules/settled-bills.test.ts'],
+  },
+  {
+    name: 'one-of-two-nameless-voids-taken-for-ours',
+    rule: 'money rule 8',
+    promise: 'After a reset a void that names no flow is taken for the own one only if there is no other.',
+    file: 'workflows/steps/transaction-steps.ts',
+    from: '? listed.length === 1',
+    to: '? listed.length > 0',
+    tests: ['test/simulation/rules/reset-holds.test.ts'],
+  },
+  {
     name: 'doubted-hold-asked-about-as-any-other-after-a-reset',
     rule: 'operators',
     promise:

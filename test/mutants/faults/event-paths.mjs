@@ -191,6 +191,16 @@ export const EVENT_PATH_FAULTS = [
     tests: ['test/simulation/rules/unnamed-transactions.test.ts'],
   },
   {
+    name: 'parked-event-with-commas-dropped-by-a-404',
+    rule: 'webhook routing',
+    promise:
+      'A parked event was signed, whatever its commas: a payment that the service does not show makes it no forged one.',
+    file: 'activities/engine-calls.ts',
+    from: 'except !== undefined &&\n          !event.trusted &&',
+    to: '!event.trusted &&',
+    tests: ['test/time/parked-event.test.ts'],
+  },
+  {
     name: 'refund-that-an-event-does-not-name-forgotten',
     rule: 'webhooks',
     promise: 'A signed event of a transaction that it does not name agrees with no end, and is for a person.',

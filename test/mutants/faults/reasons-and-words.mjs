@@ -82,6 +82,15 @@ export const REASON_FAULTS = [
     tests: ['test/simulation/rules/taken-over.test.ts', 'test/simulation/rules/commands-of-one-task.test.ts'],
   },
   {
+    name: 'hold-on-an-unknown-payment-settled-as-held',
+    rule: 'holds',
+    promise: 'Money held on a payment that can not be followed is not settled as held: a person has to void it first.',
+    file: 'workflows/steps/payment-step.ts',
+    from: '|| MOVES_AT_ONCE.includes(flow.kind))',
+    to: '|| MOVES_AT_ONCE.length > 0)',
+    tests: ['test/simulation/rules/windows.test.ts'],
+  },
+  {
     name: 'missing-token-believed-in-clear',
     rule: 'cards on file',
     promise: 'That a token does not exist is believed only where a worker has said so.',

@@ -184,6 +184,15 @@ export const WINDOW_FAULTS = [
     tests: ['test/activities/heartbeats.test.ts'],
   },
   {
+    name: 'window-from-a-forged-memo',
+    rule: 'money rule 4',
+    promise: 'Only a flow that a subscription has started counts its window from the time in its memo.',
+    file: 'workflows/flow/open-flow.ts',
+    from: "typeof decidedAt === 'number' && isAttemptToBill() ?",
+    to: "typeof decidedAt === 'number' ?",
+    tests: ['test/simulation/rules/windows.test.ts'],
+  },
+  {
     name: 'retry-after-outlasts-a-hold',
     rule: 'money rule 8',
     promise: 'No Retry-After puts a capture or void off beyond the last hour of its hold.',

@@ -3,8 +3,10 @@ import { Client } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { HoldfastClient } from '../../../src/client/holdfast-client.js';
 import { createReconcilePort } from '../../../src/client/reconcile-port.js';
+import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { accountOf } from '../../../src/domain/reconcile/account.js';
 import { TEST_ENCRYPTION_KEYS, testDataConverter } from '../../support/data-converter.js';
+import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { beginActions, beginHeld, ledgerRows } from '../../support/virtual-flows.js';
 import { answers, beginFlow, failsWith, heldElsewhere, HOUR, inputOf, sharedTime } from './context.js';
@@ -129,6 +131,31 @@ test('commands opened by hand under the reference of another payment, which has 
   await expect(again.ask('refund', { commandId: 'back' })).rejects.toMatchObject(unfit);
   const right = await time.holdfast.refund({ payment: hold.reference, commandId: 'back' });
   expect(right).toMatchObject({ status: 'succeeded', amount: 6_000 });
+});
+
+test('nor are they where the service does not say which flow made a payment: the one that is named has made another', async () => {
+  const echoes = async (echo_additional_details: boolean) =>
+    await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { echo_additional_details } });
+  const request = { commandId: 'same' };
+  const other = await beginHeld(time);
+  await other.ask('void', request);
+  const made = await other.outcome();
+  const hold = await beginHeld(time);
+  await hold.ask('capture', { commandId: 'take' });
+  const { paymentId = '' } = await hold.outcome();
+  const input = { paymentId, currency: 'USD', paymentReference: other.reference };
+  const unfit = failsWith(
+    'StateConflict',
+    `"${other.workflowId}" has made payment ${made.paymentId}, not ${paymentId}`,
+  );
+  await echoes(false);
+  const wrong = await beginActions(time, input);
+  await expect(wrong.ask('void', request)).rejects.toMatchObject(unfit);
+  await wrong.outcome();
+  const again = await beginActions(time, input);
+  await expect(again.ask('refund', { commandId: 'back' })).rejects.toMatchObject(unfit);
+  await echoes(true);
+  expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD', 'capture Succeed 6000 USD']);
 });
 
 test('a refund without an id is told the one it was given, under which a repeat is the same refund', async () => {

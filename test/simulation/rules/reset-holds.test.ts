@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { CARDS } from '../../support/charges.js';
 import { movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
@@ -218,6 +219,23 @@ describe('a void of a charge that pends', () => {
     await resetToFirstTask(time.client, flow.workflowId);
     const handle = time.client.workflow.getHandle(flow.workflowId);
     expect(await handle.result()).toMatchObject({ status: 'declined' });
+  });
+
+  test('nor where the service names the flow of none, and there are two', async () => {
+    const echoes = async (echo_additional_details: boolean) =>
+      await time.sandbox.putBusinessUnit({ app_id: DEFAULT_UNIT.appId, profile: { echo_additional_details } });
+    const flow = await pendingCharge('allowed');
+    const { paymentId = '' } = await flow.status();
+    await echoes(false);
+    await time.sandbox.addFault({ action: 'result', status: 'Failed', path: `/payments/${paymentId}/voids`, times: 1 });
+    for (const idempotencyKey of ['of-a-person', 'of-another'])
+      await time.provider.createVoid(paymentId, {}, { idempotencyKey: `${idempotencyKey}-${paymentId}` });
+    await flow.command('void', RELEASE);
+    expect(await flow.outcome()).toMatchObject({ status: 'declined' });
+    await resetToFirstTask(time.client, flow.workflowId);
+    const handle = time.client.workflow.getHandle(flow.workflowId);
+    expect(await handle.result()).toMatchObject({ status: 'declined' });
+    await echoes(true);
   });
 
   test('that an earlier run has sent is followed although the list of voids fails for a while', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { resetToFirstTask } from '../../support/resets.js';
 import { answers, failsWith, HOUR, OPERATOR, sharedTime } from './context.js';
@@ -56,6 +57,24 @@ describe('what a person says of a payment in doubt is not believed against what 
     expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'card' });
     expect(await tried()).toHaveLength(1);
     await flow.command('cancel', { when: 'now' });
+  });
+
+  test('but by nothing that another flow has made on its payment', async () => {
+    const { flow, tried, complete } = await lost();
+    await complete('1.1', { status: 'Failed', category: 'payment_method_declined' });
+    const { sandbox } = time.simulation.world;
+    sandbox.through = async (request, serve) => {
+      const reply = await serve(request);
+      if (request.method !== 'GET' || !request.path.endsWith('/charges')) return reply;
+      const [ours] = JSON.parse(String(reply.body)) as [object];
+      const additional_details = { holdfast_key: 'payment-another:createCharge:1' };
+      const theirs = { ...ours, id: randomUUID(), result: { status: 'Succeed' }, additional_details };
+      return { ...reply, body: Buffer.from(JSON.stringify([ours, theirs])) };
+    };
+    await flow.command('settleManually', DECLINED);
+    sandbox.through = (request, serve) => serve(request);
+    expect(await flow.ended()).toMatchObject({ status: 'completed', billedPeriods: 1 });
+    expect(await tried()).toEqual(['1.1 day 0 Failed 6000 EUR', '1.2 day 1 Succeed 6000 EUR']);
   });
 
   test('by the flow of the payment, which a reset has set going again', async () => {

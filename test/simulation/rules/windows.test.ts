@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { idempotencyKey } from '../../../src/contract/idempotency.js';
-import { paymentWorkflowId } from '../../../src/contract/names.js';
+import { MEMO_KEYS, paymentWorkflowId } from '../../../src/contract/names.js';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import type { Profile } from '../../../sandbox/records.js';
 import { movements } from '../../support/payments.js';
@@ -115,6 +115,21 @@ test('a worker whose clock is two hours slow sends nothing after the window of a
   await time.startWorker();
 });
 
+test('a charge that no subscription has started lives by its own start, whatever its memo says', async () => {
+  const input = await inputOf(time, 'charge');
+  const away = answers(503, 'POST', CHARGES);
+  const fault = await time.sandbox.addFault({ ...away, reconciliation_id: input.reference });
+  const from = await time.now();
+  const flow = await startRaw(time, 'charge', input, { memo: { [MEMO_KEYS.decidedAt]: from + 3 * DAY } });
+  await time.passUntil(from + 30 * HOUR);
+  await time.sandbox.removeFault(fault.id);
+  expect(await flow.result()).toMatchObject({ status: 'notExecuted' });
+  const sent = sentAfter(from, input.reference, CHARGES);
+  expect(Math.max(...sent)).toBeGreaterThan(19 * HOUR);
+  expect(Math.max(...sent)).toBeLessThan(20 * HOUR);
+  expect(await movements(time, input.reference)).toEqual([]);
+});
+
 describe('what is done after days of a hold has a window of its own', () => {
   test.each([
     ['void', 'voided'],
@@ -193,6 +208,20 @@ describe.each(MONEY)('a %s whose payment the service answers', (type) => {
     expect(time.requests.operations(paymentId, MOVES[type][1].slice(2))).toEqual([]);
     expect(await movements(time, input.reference)).toEqual([]);
   });
+});
+
+test('money that is held on a payment of another sum can not be followed: a person is asked to void it first', async () => {
+  await onRepeat('first_answer');
+  const input = await inputOf(time, 'authorizeAndCapture');
+  await payAhead(input.reference, { amount: 5_999, currency: 'USD' });
+  const flow = await beginFlow(time, 'authorizeAndCapture', input);
+  await time.passUntil(flow.startedAt + HOUR);
+  const say = async (status: 'succeeded' | 'declined') =>
+    await time.holdfast.settleManually(flow.reference, { ...OPERATOR, status });
+  await expect(say('succeeded')).rejects.toThrow('can not be followed; void it first');
+  expect(await flow.status()).toMatchObject({ status: 'unknown', waitingFor: 'operator', needsOperator: true });
+  await say('declined');
+  expect(await flow.outcome()).toMatchObject({ status: 'declined', evidence: { knownBy: 'operator' } });
 });
 
 test('a payment that its repeated creation has updated is charged over what was asked for, once', async () => {
