@@ -4,7 +4,7 @@ import { auditPayments } from '../../tools/audit/audit-payments.js';
 import type { LedgerEntry } from '../../tools/audit/ledger.js';
 import { HoldfastError } from '../../src/client/index.js';
 import type { HoldfastClient } from '../../src/client/holdfast-client.js';
-import type { Outcome } from '../../src/contract/messages.js';
+import type { FlowStatus, Outcome } from '../../src/contract/messages.js';
 import type { TestStack } from './stack.js';
 
 /** A stack whose client notes what its callers are told. */
@@ -136,12 +136,16 @@ class ExpectedLedger {
     const ledger = await this.#stack.sandbox.ledger();
     const found: string[] = [];
     for (const [reference, { record }] of this.#asked) {
-      const status = await this.#stack.holdfast.status(reference).catch(() => undefined);
+      const { status, unasked } = await this.#statusOf(reference);
       const paymentId = status?.paymentId ?? ledger.find((entry) => entry.reconciliation_id === reference)?.payment_id;
       const questions = [...this.#questions.values()].filter(
         ({ payment }) => payment === reference || payment === paymentId,
       );
       const operations = questions.map((question) => question.operation);
+      // Without its status nothing that is only true of an ended flow is looked for.
+      const isKnown = operations.some(({ answer }) => answer !== undefined);
+      if (unasked !== undefined && (isKnown || !isAbsent(unasked)))
+        found.push(`${reference}: its flow could not be asked: ${unasked.message}`);
       const isOpen =
         status?.outcome === undefined || operations.some(({ answer }) => answer !== undefined && !isFinal(answer));
       const whole: PaymentRecord = {
@@ -159,6 +163,19 @@ class ExpectedLedger {
     }
     return found;
   }
+
+  async #statusOf(reference: string): Promise<{ status?: FlowStatus; unasked?: Error }> {
+    try {
+      return { status: await this.#stack.holdfast.status(reference) };
+    } catch (error) {
+      return { unasked: error instanceof Error ? error : new Error(String(error)) };
+    }
+  }
+}
+
+/** As of a payment whose start was refused. */
+function isAbsent(error: Error): boolean {
+  return error instanceof HoldfastError && error.type === 'FlowNotFound';
 }
 
 function isFinal(answer: Outcome): boolean {

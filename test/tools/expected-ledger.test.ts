@@ -24,7 +24,10 @@ function stackWith(ledger: object[], capture: object | HoldfastError, outcome?: 
       if (capture instanceof HoldfastError) throw capture;
       return capture;
     },
-    status: async () => ({ paymentId: 'p', ...(outcome !== undefined && { outcome }) }),
+    status: async () => {
+      if (outcome instanceof HoldfastError) throw outcome;
+      return { paymentId: 'p', ...(outcome !== undefined && { outcome }) };
+    },
   };
   return withExpectations({ holdfast, sandbox: { ledger: async () => ledger } } as unknown as TestStack);
 }
@@ -56,6 +59,21 @@ describe('what the callers of one test were told', () => {
         ),
       ),
     ).toBe('none');
+  });
+
+  test('fits an empty ledger where the start was refused: there is no flow', async () => {
+    const holdfast = {
+      charge: async () => {
+        throw new HoldfastError('InvalidInput', 'amount: ');
+      },
+      status: async () => {
+        throw new HoldfastError('FlowNotFound', 'there is none');
+      },
+    };
+    const sandbox = { ledger: async () => [] };
+    const stack = withExpectations({ holdfast, sandbox } as unknown as TestStack);
+    await expect(stack.holdfast.charge(INPUT as never)).rejects.toThrow('amount: ');
+    await stack.expected.check();
   });
 
   test.each<[string, object[], object | HoldfastError, object | undefined, string]>([
@@ -91,6 +109,20 @@ describe('what the callers of one test were told', () => {
       answerOf('declined', 'x'),
       answerOf('declined', 'auth'),
       'are still held',
+    ],
+    [
+      'a flow that does not say how it stands',
+      ON_LEDGER,
+      DONE,
+      new HoldfastError('EngineUnavailable', 'no answer'),
+      'its flow could not be asked: ',
+    ],
+    [
+      'a flow that is not there, and has answered',
+      ON_LEDGER,
+      DONE,
+      new HoldfastError('FlowNotFound', 'there is none'),
+      'its flow could not be asked: ',
     ],
   ])('does not fit with %s', async (_what, ledger, capture, outcome, sentence) => {
     expect(await differencesOf(stackWith(ledger, capture, outcome))).toContain(sentence);
