@@ -76,9 +76,11 @@ describe.each(cases.filter((_, index) => inTurn(5)(index)))('a %s at the service
 
   test('moves money once from those states when the keys of the lost time are forgotten', async () => {
     const { input, status, states } = await endedFlow(type, unit);
-    for (const [index, state] of states.entries()) {
-      // What the backup has nothing of is asked for under keys that nobody remembers: see the statement.
-      if (!isIn(state, input) || !isTaken(index)) continue;
+    // What the backup has nothing of is asked for under keys that nobody remembers: see the statement.
+    const begun = states.filter((state) => isIn(state, input));
+    const some = begun.filter((_, index) => everyNth(Math.min(fullOr(2, 8), begun.length))(index));
+    expect(some.length).toBeGreaterThan(0);
+    for (const state of some) {
       await restore(state, { downFor: 25 * HOUR });
       expect([status, 'unknown']).toContain(await askedUntilKnown(type, input));
       expect(await movements(time, input.reference)).toEqual(DONE[type]);
