@@ -113,6 +113,12 @@ describe('the audit of payments', () => {
       'amount was told as 30000',
     ],
     [
+      'a capture under another reference',
+      captured(),
+      [ON_LEDGER[0]!, { ...ON_LEDGER[1]!, reconciliation_id: 'a' }],
+      'capture a-c: the ledger has it under reference a',
+    ],
+    [
       'a capture in another currency',
       captured(),
       [ON_LEDGER[0]!, { ...ON_LEDGER[1]!, currency: 'JPY' }],

@@ -90,7 +90,13 @@ export function auditOperation(record: PaymentRecord, operation: Operation, entr
     amount === undefined || answer.amount === amount
       ? []
       : [`${name} was asked for over ${amount}, and told over ${answer.amount}`];
-  const found = [...otherCurrency, ...surprise, ...otherSum, ...differencesOfVoid(name, answer, entries)];
+  const found = [
+    ...otherCurrency,
+    ...surprise,
+    ...otherSum,
+    ...differencesOfVoid(name, answer, entries),
+    ...underAnotherReference(name, operation, answer, entries),
+  ];
   return wanted === 'nothing' ? found : [...found, ...compare(name, wanted, record, entries)];
 }
 
@@ -98,6 +104,18 @@ export function auditOperation(record: PaymentRecord, operation: Operation, entr
 function differencesOfVoid(name: string, answer: Outcome, entries: readonly LedgerEntry[]): string[] {
   if (answer.status !== 'voided' || isVoidedBy(answer.transactionId, entries)) return [];
   return [`${name} was told as voided by ${answer.transactionId}, the ledger has ${describeEntries(entries)}`];
+}
+
+/** The merchant finds a capture or refund in its books by the reference that it gave for it. */
+function underAnotherReference(
+  name: string,
+  { what, reconciliationId }: Operation,
+  { transactionId }: Outcome,
+  entries: readonly LedgerEntry[],
+): string[] {
+  const made = entries.find((entry) => entry.transaction_id === transactionId && entry.kind === what);
+  if (made === undefined || reconciliationId === undefined || made.reconciliation_id === reconciliationId) return [];
+  return [`${name}: the ledger has it under reference ${made.reconciliation_id}`];
 }
 
 interface Wanted {

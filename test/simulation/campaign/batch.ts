@@ -19,7 +19,7 @@ import type { CampaignScenario, ScenarioContext } from './scenario.js';
 import { PLAIN_SCENARIOS, SCENARIOS } from './scenarios.js';
 import { ServiceFaults } from './service-faults.js';
 import { tellStory } from './story.js';
-import { attachMerchant, toldIn } from './told.js';
+import { attachMerchant, toldIn, type ToldMerchants } from './told.js';
 import { unitFor, UNITS, WITHOUT_READS } from './units.js';
 import { FAULT_PROFILES, FaultSchedule } from './fault-schedule.js';
 
@@ -96,10 +96,10 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
     },
     workerAheadMs: random.int(-FURTHEST_CLOCK_MS, FURTHEST_CLOCK_MS),
   });
-  attachMerchant(simulation, `${plan.seed}/${plan.first}`);
+  const merchants = attachMerchant(simulation, `${plan.seed}/${plan.first}`);
   try {
     return (await simulation.world.time.runUntil(
-      runCourses(simulation, plan, random, schedule, deploys, counts),
+      runCourses(simulation, plan, random, schedule, deploys, counts, merchants),
       `the batch of flow ${plan.first}: npm run simulate -- --seed ${plan.seed} --only ${plan.first}`,
     )) as BatchResult;
   } catch (error) {
@@ -141,6 +141,7 @@ async function runCourses(
   schedule: FaultSchedule,
   deploys: Deploys,
   counts: Counts,
+  merchants: ToldMerchants,
 ): Promise<BatchResult> {
   const { world, holdfast, client, engine } = simulation;
   const begunAt = Date.now();
@@ -201,7 +202,10 @@ async function runCourses(
   if (!engine.isUp) engine.up();
   workers.hire();
   await operated;
-  const violations = await findViolations({ simulation, records, resets, operator, counts, replays: plan.replays });
+  const violations = await findViolations({
+    ...{ simulation, records, resets, operator, counts, merchants },
+    replays: plan.replays,
+  });
   const shown = plan.only === undefined ? [...new Set(violations.map(({ flow }) => flow))].slice(0, 3) : [plan.only];
   const ledger = await world.control.ledger();
   const stories = shown.map((flow) => tellStory(simulation, records, ledger, flow));

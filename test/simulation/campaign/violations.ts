@@ -10,6 +10,8 @@ import type { Counts } from './counts.js';
 import { countHistories } from './count-histories.js';
 import type { SimulatedOperator } from './operator.js';
 import { replayAll } from './replay-all.js';
+import { auditTold } from '../../../tools/audit/audit-told.js';
+import type { ToldMerchants } from './told.js';
 
 const DAY_MS = 86_400_000;
 const LONGEST_DAYS = 60;
@@ -26,6 +28,7 @@ export interface ViolationParts {
   resets: ReadonlySet<string>;
   operator: SimulatedOperator;
   counts: Counts;
+  merchants: ToldMerchants;
   /** Of which runs the whole history is replayed: see {@link replayAll}. */
   replays?: ((index: number) => boolean) | undefined;
 }
@@ -37,6 +40,7 @@ export async function findViolations({
   resets,
   operator,
   counts,
+  merchants,
   replays,
 }: ViolationParts): Promise<Violation[]> {
   const { engine, client, world } = simulation;
@@ -60,6 +64,8 @@ export async function findViolations({
       ledger,
     ),
   );
+  sentences.push(...merchants.violations, ...auditTold(merchants.told, records, resets));
+  for (const { type } of merchants.told) counts.add('told', type);
   sentences.push(...(await replayAll(simulation, counts, replays)));
   countHistories(engine, counts);
   for (const record of records) {
@@ -110,10 +116,10 @@ function isSameEnding(before: FinalOutcome, now: FinalOutcome | undefined, witho
   if (before.status === 'declined' && before.category === 'risk_declined' && now?.status === 'notExecuted') return true;
   // Where nothing shows the analysis that the run before has made, its review is left open when its time is over.
   if (withoutReads && 'risk' in before && now?.status === 'review' && now.risk?.decidedBy === 'time limit') return true;
-  const [one, other] = [before, now].map((outcome) =>
-    outcome && 'transactionId' in outcome ? outcome.transactionId : undefined,
-  );
-  return before.status === now?.status && one === other;
+  const stated = ['status', 'transactionId', 'amount', 'currency', 'capturedAmount'] as const;
+  const of = (outcome: FinalOutcome | undefined, field: (typeof stated)[number]): unknown =>
+    (outcome as Partial<Record<typeof field, unknown>> | undefined)?.[field];
+  return stated.every((field) => of(before, field) === of(now, field));
 }
 
 /** After a reset a flow may know less than its callers were told, and refuse what it can't tell apart. */
