@@ -253,4 +253,13 @@ export const SECOND_READING_FAULTS = [
     to: '    await ask(holdfast[command](flow, { commandId: waits.commandId, who, why }));\n    return print(sayHow(request, operatorReason)) ?? 1;',
     tests: ['test/simulation/rules/approvals-by-command.test.ts'],
   },
+  {
+    name: 'refund-again-beside-one-that-has-succeeded-after-all',
+    rule: 'money rule 3',
+    promise: 'A declined refund of a consent that a later read shows as succeeded is the last one.',
+    file: 'workflows/steps/consent.ts',
+    from: "if (read?.status === 'Succeed')",
+    to: "if (read?.status === 'Succeed' && tries < 0)",
+    tests: ['test/simulation/rules/cards-not-stored.test.ts'],
+  },
 ];

@@ -3,12 +3,13 @@ import type { StoreCardInput } from '../../../src/contract/cards.js';
 import type { FaultInput } from '../../../sandbox/control.js';
 import { STORE } from '../../support/cards.js';
 import { movements } from '../../support/payments.js';
-import { answers, beginFlow, DAY, HOUR, inputOf, MINUTE, OPERATOR, sharedTime } from './context.js';
+import { answers, beginFlow, DAY, declined, HOUR, inputOf, keysOf, MINUTE, OPERATOR, sharedTime } from './context.js';
 
 const time = sharedTime();
 const LIST = '/customers/*/payment-methods';
 
 afterEach(async () => {
+  time.simulation.world.sandbox.through = (request, serve) => serve(request);
   for (const { id } of await time.sandbox.faults()) await time.sandbox.removeFault(id);
 });
 
@@ -47,6 +48,22 @@ describe('a card whose customer is deleted while the consent pends', () => {
     expect(took).toBeGreaterThan(15 * MINUTE);
     expect(took).toBeLessThan(3 * HOUR);
   });
+});
+
+test('a refund of the consent that was declined, and is read as succeeded later, is the only one', async () => {
+  const { sandbox } = time.simulation.world;
+  sandbox.through = async (request, serve) => {
+    const reply = await serve(request);
+    if (request.method !== 'GET' || !/\/refunds\/[^/]+$/.test(request.path)) return reply;
+    return { ...reply, body: Buffer.from(String(reply.body).replace('"status":"Failed"', '"status":"Succeed"')) };
+  };
+  await time.sandbox.addFault(answers(400, 'POST', STORE.path));
+  const { flow } = await begun('charge', [{ ...declined('*/refunds'), times: 1 }]);
+  const outcome = await flow.outcome();
+  const [, refund] = await time.sandbox.ledger(flow.reference);
+  expect(outcome).toMatchObject({ money: { status: 'refunded', transactionId: refund?.transaction_id } });
+  expect(keysOf(time, flow.reference).filter((key) => key.startsWith('refund'))).toEqual(['refund:1']);
+  expect(await movements(time, flow.reference)).toEqual(['charge Succeed 6000 USD', 'refund Failed 6000 USD']);
 });
 
 describe('where a service offers no list of cards', () => {
