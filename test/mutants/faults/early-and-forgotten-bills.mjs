@@ -121,4 +121,14 @@ export const EARLY_AND_FORGOTTEN_FAULTS = [
     to: "reading.state === 'ended' && reading.outcome.status === 'succeeded'",
     tests: ['test/simulation/rules/resets-of-ended-bills.test.ts'],
   },
+  {
+    name: 'unconfirmed-failure-of-a-bill-is-not-read',
+    rule: 'one period is billed once',
+    promise:
+      'A payment whose failure nobody has confirmed is read before its bill is tried again at the word of a person.',
+    file: 'workflows/billing/read-doubtful.ts',
+    from: 'if (paymentId === undefined) return {};',
+    to: "if (paymentId === undefined || reading.state === 'ended') return {};",
+    tests: ['test/simulation/rules/settled-bills.test.ts'],
+  },
 ];

@@ -33,6 +33,22 @@ describe('what a person says of a payment in doubt is not believed against what 
     expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR']);
   });
 
+  test.each([DECLINED, NOT_EXECUTED])(
+    'by the service, which took the money by a payment whose failure nobody has confirmed: $status',
+    async (said) => {
+      const unconfirmed = { category: 'provider_network_error' };
+      const { flow, reach, tried, complete } = await beginWeekly(time, FOUR_WEEKS, { '1.1': unconfirmed });
+      await reach(0, 13);
+      expect(await flow.status()).toMatchObject({ status: 'pastDue', waitingFor: 'operator' });
+      await complete('1.1', { status: 'Succeed' });
+      await expect(flow.command('settleManually', said)).rejects.toMatchObject(
+        failsWith('StateConflict', `payment ${flow.reference}.1.1 has succeeded, and period 1 is billed by it`),
+      );
+      expect(await flow.ended()).toMatchObject({ billedPeriods: 1 });
+      expect(await tried()).toEqual(['1.1 day 0 Succeed 6000 EUR']);
+    },
+  );
+
   test.each([DECLINED, NOT_EXECUTED])('by the service, where the payment still pends: $status', async (said) => {
     const { flow, complete } = await lost();
     await expect(flow.command('settleManually', said)).rejects.toMatchObject(
