@@ -149,6 +149,15 @@ describe('a hold that nothing can be read of, where an event has told of a captu
     expect(await movements(time, hold.reference)).toEqual(['authorization Succeed 6000 USD']);
   });
 
+  test.each([
+    [{ status: 'declined' }, 'it is to be told whether the payment was captured'],
+    [{ status: 'succeeded', transactionId: 'others', amount: 6_001 }, '6001 minor units are more than the 6000 held'],
+  ])('is not ended by %o', async (what, why) => {
+    const { hold, say } = await told();
+    await expect(say(what)).rejects.toThrow(why);
+    expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: true });
+  });
+
   test('is held on where a person finds no such capture, and can be voided then', async () => {
     const { hold, say } = await told();
     await say({ status: 'notExecuted' });

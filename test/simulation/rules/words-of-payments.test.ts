@@ -217,3 +217,15 @@ describe('a payment status that nothing is known of', () => {
     expect(await hold.status()).toMatchObject(end.status === 'captured' ? { outcome: end } : end);
   });
 });
+
+test('a hold beside which something is under way is not ended by a person who was asked about the status before', async () => {
+  const hold = await beginHeld(time);
+  shows('Authorized', 'Processing');
+  await time.holdfast.retryNow(hold.reference);
+  await time.passUntil((await time.now()) + SECOND);
+  expect(await hold.status()).toMatchObject({ needsOperator: true });
+  shows('Authorized', 'Pending');
+  for (const what of [{ status: 'notExecuted' }, { status: 'succeeded', transactionId: 'seen' }])
+    await expect(say(hold, what)).rejects.toThrow('something is under way at the service: say it again');
+  expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: true });
+});
