@@ -45,4 +45,13 @@ export const COMMAND_ANSWER_FAULTS = [
     to: "status === 'pending'",
     tests: ['test/simulation/rules/refund-period.test.ts'],
   },
+  {
+    name: 'nothing-held-though-a-task-was-lost',
+    rule: 'money rule 8',
+    promise: 'An early void is not answered with "nothing is held" where a task that was lost may have authorized.',
+    file: 'workflows/steps/early-void.ts',
+    from: '|| (await taskWasLost(flow)) || decidesAfterReset()',
+    to: '|| decidesAfterReset()',
+    tests: ['test/simulation/rules/early-voids.test.ts'],
+  },
 ];

@@ -1,11 +1,13 @@
 import { WorkflowUpdateStage } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
+import { idempotencyKey, type KeyedOperation } from '../../../src/contract/idempotency.js';
 import { storedInSkippedTime } from '../../support/cards.js';
 import { CARDS } from '../../support/charges.js';
-import { movements } from '../../support/payments.js';
+import { loseTask } from '../../support/lost-task.js';
+import { authorizeInput, movements } from '../../support/payments.js';
 import { resetToFirstTask } from '../../support/resets.js';
 import { begin, beginHeld, beginHold, reviewedInput, SPECS } from '../../support/virtual-flows.js';
-import { DAY, failsWith, HOUR, inputOf, keysOf, MINUTE, sharedTime, startRaw } from './context.js';
+import { DAY, failsWith, HOUR, inputOf, keysOf, MINUTE, SECOND, sharedTime, startRaw } from './context.js';
 
 const time = sharedTime();
 
@@ -204,6 +206,27 @@ describe('a void that comes before anything was authorized', () => {
     expect(keysOf(time, hold.reference).filter((key) => key.startsWith('authorize'))).toEqual([]);
     expect(await movements(time, hold.reference)).toEqual([]);
   });
+});
+
+test('a void that comes before the task that is done anew for a lost one finds what that has held, and voids it', async () => {
+  const { paymentMethod, ...input } = await authorizeInput(time);
+  const { reference: reconciliationId, amount, currency } = input;
+  await time.stopWorker();
+  const hold = await begin(time, SPECS.authorize({ ...input, paymentMethod }));
+  await loseTask(time.client);
+  // What the lost task did.
+  const keyed = (operation: KeyedOperation) => ({ idempotencyKey: idempotencyKey(hold.workflowId, operation, 1) });
+  const made = { amount, currency, additionalDetails: { holdfast_workflow_id: hold.workflowId } };
+  const payment = await time.provider.createPayment(made, keyed('createPayment'));
+  const { idempotencyKey: holdfast_key } = keyed('authorize');
+  const request = { paymentMethod, reconciliationId, additionalDetails: { holdfast_key } };
+  await time.provider.createAuthorization(payment.data.id, request, keyed('authorize'));
+  const asked = hold.ask('void', RELEASE);
+  await time.passUnserved((await time.now()) + SECOND);
+  await time.startWorker();
+  expect(await hold.outcome()).toMatchObject({ status: 'voided' });
+  expect(await asked).toMatchObject({ status: 'succeeded' });
+  expect(await movements(time, hold.reference)).toEqual([HELD, VOIDED]);
 });
 
 test('a void that comes while a hold is reauthorized is kept as well', async () => {
