@@ -45,4 +45,22 @@ export const OPERATOR_FAULTS = [
     to: 'return transactionId !== undefined && voids.length < 0;',
     tests: ['test/simulation/rules/words-of-payments.test.ts'],
   },
+  {
+    name: 'brake-hides-what-an-event-has-told',
+    rule: 'brakes',
+    promise: 'A charge that a brake has stopped is not called unsent where an event names its transaction.',
+    file: 'workflows/steps/money-step.ts',
+    from: 'if (braked === true && flow.hintedTransactionId === undefined)',
+    to: 'if (braked === true)',
+    tests: ['test/simulation/rules/told-by-an-event.test.ts'],
+  },
+  {
+    name: 'first-of-two-transactions-adopted',
+    rule: 'operators',
+    promise: 'Of two transactions that a command may have made, none is taken for its own before a person names it.',
+    file: 'workflows/steps/planned-action.ts',
+    from: 'perhaps.length === 1 ? perhaps[0]?.transactionId : undefined',
+    to: 'perhaps[0]?.transactionId',
+    tests: ['test/simulation/rules/taken-over.test.ts'],
+  },
 ];

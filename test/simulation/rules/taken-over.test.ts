@@ -12,12 +12,12 @@ const echoes = async (echo_additional_details: boolean, echo_reconciliation_id: 
 };
 afterEach(async () => await echoes(true, true));
 
-const HELD = 'authorization Succeed 20000 USD';
+const HELD = 'authorization Succeed 30000 USD';
 const PART = 'capture Succeed 7000 USD';
 
-/** 200.00 USD held, of which its own flow has captured 70.00 by command `one` when somebody terminates that flow. */
+/** 300.00 USD held, of which its own flow has captured 70.00 by command `one` when somebody terminates that flow. */
 async function terminatedAfterItsCapture() {
-  const hold = await beginHeld(time, { amount: 20_000 });
+  const hold = await beginHeld(time, { amount: 30_000 });
   const { paymentId = '' } = await hold.status();
   const lost = await time.sandbox.addFault(lostReply(`/payments/${paymentId}/captures`, 1_000));
   const unread = await time.sandbox.addFault({
@@ -66,6 +66,22 @@ describe('after the flow that made a payment was terminated', () => {
     expect(await decide(actions.workflowId, { status: 'notExecuted' })).toMatchObject({ status: 'notExecuted' });
     expect(await answer).toMatchObject({ status: 'notExecuted' });
     expect(await actions.ask('capture', { commandId: 'newer', amount: 7_000 })).toMatchObject({ status: 'succeeded' });
+    expect(await onLedger()).toEqual([HELD, PART, PART]);
+  });
+
+  test('a person who says that it has is asked which it was, where it may have made either of two', async () => {
+    await echoes(false, false);
+    const { actions, onLedger } = await terminatedAfterItsCapture();
+    const { paymentId = '' } = await actions.status();
+    const { data } = await time.provider.createCapture(paymentId, { amount: 7_000 }, { idempotencyKey: randomUUID() });
+    const { answer } = await actions.command('capture', { commandId: 'one', amount: 7_000 });
+    await time.passUntil((await time.now()) + HOUR);
+    await expect(decide(actions.workflowId, { status: 'succeeded' })).rejects.toMatchObject(
+      failsWith('StateConflict', 'name the transaction that the command has made'),
+    );
+    const named = { status: 'succeeded', transactionId: data.id, why: 'seen by its id' };
+    expect(await decide(actions.workflowId, named)).toMatchObject({ status: 'succeeded' });
+    expect(await answer).toMatchObject({ status: 'succeeded', transactionId: data.id });
     expect(await onLedger()).toEqual([HELD, PART, PART]);
   });
 

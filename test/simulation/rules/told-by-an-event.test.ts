@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { movements } from '../../support/payments.js';
 import { plant, signalEvent } from '../../time/checks.js';
-import { DAY, MINUTE, OPERATOR, sharedTime } from './context.js';
+import { braking } from './braking.js';
+import { answers, DAY, MINUTE, OPERATOR, SECOND, sharedTime } from './context.js';
 
 const time = sharedTime();
+const { brake } = braking(time);
 
 afterEach(async () => {
   for (const { id } of await time.sandbox.faults()) await time.sandbox.removeFault(id);
@@ -38,4 +41,24 @@ describe('a charge of which only an event tells', () => {
     expect(await charge.outcome()).toMatchObject({ status: 'declined' });
     expect(await charge.status()).toMatchObject({ needsOperator: true });
   });
+});
+
+test('a charge of which an event tells before a brake stops the first request is not called unsent', async () => {
+  const input = await time.input();
+  await plant(time, input, { action: 'delay', method: 'POST', path: '/payments', delay_ms: 4 * SECOND, times: 1 });
+  const held = time.hold('createCharge');
+  const charge = await time.start(input);
+  await held.reached;
+  const { paymentId = '' } = await charge.status();
+  const unread = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}/charges*`));
+  const { paymentMethod, reference: reconciliationId } = input;
+  const key = { idempotencyKey: `elsewhere-${paymentId}` };
+  const { data } = await time.provider.createCharge(paymentId, { paymentMethod, reconciliationId }, key);
+  await signalEvent(time, charge, { paymentId, transactionId: data.id });
+  await brake();
+  held.release();
+  await time.passUntil((await time.now()) + MINUTE);
+  await time.sandbox.removeFault(unread.id);
+  expect(await charge.outcome()).toMatchObject({ status: 'succeeded', transactionId: data.id });
+  expect(await movements(time, input.reference)).toEqual(['charge Succeed 1095 USD']);
 });
