@@ -4,6 +4,9 @@ import { RECONCILE_SCHEDULE, RECONCILIATION_TYPES } from '../contract/reconcile.
 
 /** Of each day, UTC: few buyers, and not the full hour at which everybody else's jobs begin. */
 const AT = { hour: 3, minute: 17 } as const;
+/** As `temporal schedule create` takes them: texts, no numbers. */
+const AT_FOR_COMMANDS = JSON.stringify({ hour: String(AT.hour), minute: String(AT.minute) });
+const CATCHUP_DAYS = 1;
 export const RECONCILES_AT = `daily at 0${AT.hour}:${AT.minute} UTC`;
 
 /** `refused`: what was answered, and the command by which somebody who may can make it. */
@@ -24,7 +27,7 @@ export async function makeReconcileSchedule(connection: Connection, namespace: s
         taskQueue: BILLING_TASK_QUEUE,
         args: [],
       },
-      policies: { overlap: 'SKIP', catchupWindow: '1 day' },
+      policies: { overlap: 'SKIP', catchupWindow: `${CATCHUP_DAYS} days` },
     });
     return 'made';
   } catch (error) {
@@ -34,7 +37,8 @@ export async function makeReconcileSchedule(connection: Connection, namespace: s
     if (refusal === undefined) throw error;
     const command =
       `temporal schedule create --namespace ${namespace} --schedule-id ${id} --workflow-id ${workflowId} ` +
-      `--type ${RECONCILIATION_TYPES.reconcile} --task-queue ${BILLING_TASK_QUEUE} --calendar '${JSON.stringify(AT)}'`;
+      `--type ${RECONCILIATION_TYPES.reconcile} --task-queue ${BILLING_TASK_QUEUE} --calendar '${AT_FOR_COMMANDS}' ` +
+      `--catchup-window ${CATCHUP_DAYS}d`;
     return { refused: `make the schedule of reconciliations (${refusal.details})\n  ${command}` };
   }
 }

@@ -1,8 +1,14 @@
+import { exec } from 'node:child_process';
+import { promisify } from 'node:util';
+import { Client, Connection } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import type { Engine } from '../../src/cli/engine.js';
 import { CommandError } from '../../src/cli/errors.js';
 import { setUp } from '../../src/cli/setup.js';
+import { makeReconcileSchedule } from '../../src/client/reconcile-schedule.js';
+import { RECONCILE_SCHEDULE } from '../../src/contract/reconcile.js';
 import { namespaceServer } from '../client/namespace-server.js';
+import { claimNamespace, temporalAddress, temporalCliPath } from '../support/temporal.js';
 
 const TEST = { HOLDFAST_ENVIRONMENT: 'test' };
 
@@ -42,8 +48,34 @@ test('makes the schedule of reconciliations once, and says by which command some
   expect(refused).not.toContain('reconciles daily');
   expect(refused).toContain(
     'temporal schedule create --namespace shop --schedule-id holdfast-reconcile --workflow-id reconcile --type reconcile ' +
-      `--task-queue holdfast-billing --calendar '{"hour":3,"minute":17}'`,
+      `--task-queue holdfast-billing --calendar '{"hour":"3","minute":"17"}' --catchup-window 1d`,
   );
+});
+
+test("Temporal's own command line takes that command, and makes the schedule that setup makes", async () => {
+  const [ours, theirs, address] = [await claimNamespace(), await claimNamespace(), await temporalAddress()];
+  const refusing = namespaceServer({ refuses: new Set(['createSchedule']) });
+  const made = await makeReconcileSchedule(refusing.connection, theirs);
+  const command = /^ {2}temporal (.*)$/m.exec(typeof made === 'string' ? made : made.refused)?.[1];
+  await promisify(exec)(`'${temporalCliPath()}' ${command} --address ${address}`);
+  const connection = await Connection.connect({ address });
+  try {
+    expect(await makeReconcileSchedule(connection, ours)).toBe('made');
+    const [wanted, got] = await Promise.all(
+      [ours, theirs].map((namespace) =>
+        new Client({ connection, namespace }).schedule.getHandle(RECONCILE_SCHEDULE.id).describe(),
+      ),
+    );
+    expect(got?.spec.calendars).toEqual(wanted?.spec.calendars);
+    expect(got?.policies).toEqual(wanted?.policies);
+    expect(got?.action).toMatchObject({
+      workflowId: 'reconcile',
+      workflowType: 'reconcile',
+      taskQueue: 'holdfast-billing',
+    });
+  } finally {
+    await connection.close();
+  }
 });
 
 test('a worker could start after setup, unless the reference book that is configured can not be used', async () => {
