@@ -85,7 +85,7 @@ interface Target {
 async function setUp(target: Target, found: NamespaceReading | undefined): Promise<NamespaceSetUp> {
   const { namespace, environment } = target;
   const changed: string[] = [];
-  const refusals: string[] = [];
+  const refusals: Refusal[] = [];
   /** @param what in words, as done */
   const change = async (what: string, make: () => Promise<unknown>): Promise<boolean> => {
     try {
@@ -94,14 +94,16 @@ async function setUp(target: Target, found: NamespaceReading | undefined): Promi
       return true;
     } catch (error) {
       if (!isGrpcServiceError(error) || !REFUSED.includes(codeOf(error))) throw error;
-      refusals.push(error.details);
+      refusals.push({ code: codeOf(error), details: error.details });
       return false;
     }
   };
 
   if (found !== undefined) await raiseRetention(target, found, change);
   else if (await change(`made namespace "${namespace}"`, () => register(target))) await readWhen(target, () => true);
+  const before = refusals.length;
   await addSearchAttributes(target, found?.lacking ?? attributeNames(), change);
+  const hasRoom = !refusals.slice(before).some(({ code }) => code === GRPC.invalidArgument);
   if (found !== undefined) await mark(target, found, change);
 
   const isDone = ({ mark: held, lacking, retentionDays }: NamespaceReading): boolean =>
@@ -109,7 +111,7 @@ async function setUp(target: Target, found: NamespaceReading | undefined): Promi
   const seen = await readWhen(target, isDone, refusals.length === 0 ? SEEN_WITHIN_MS : 0);
   return {
     changed,
-    byHand: byHand(target, seen, refusals),
+    byHand: byHand(target, seen, sayRefusals(refusals, hasRoom)),
     faults: namespaceFaults(seen, namespace, environment),
     retentionDays: seen?.retentionDays,
   };
@@ -207,7 +209,27 @@ async function readWhen(
   }
 }
 
-/** What is lacking, with its commands. What a refusal has not kept from being there is left out. */
+interface Refusal {
+  code: number | undefined;
+  details: string;
+}
+
+/**
+ * Whoever takes a server without room for a lack of rights asks for rights in vain.
+ * @param hasRoom for the search attributes
+ */
+function sayRefusals(refusals: readonly Refusal[], hasRoom: boolean): string[] {
+  const details = (of: readonly Refusal[]): string => [...new Set(of.map((one) => one.details))].join('; ');
+  const ofLogin = refusals.filter(({ code }) => code === GRPC.permissionDenied);
+  const ofServer = refusals.filter((refusal) => !ofLogin.includes(refusal));
+  const advice = ', as it does for want of room: give Holdfast a namespace of its own, or remove attributes of others';
+  return [
+    ...(ofLogin.length > 0 ? [`Temporal has refused this login a change (${details(ofLogin)}):`] : []),
+    ...(ofServer.length > 0 ? [`the server has refused a change (${details(ofServer)})${hasRoom ? '' : advice}:`] : []),
+  ];
+}
+
+/** What is lacking, with its commands, behind why setup could not make it. What a refusal has not kept from being there is left out. */
 function byHand(target: Target, reading: NamespaceReading | undefined, refusals: readonly string[]): string[] {
   const { namespace, environment, retentionDays } = target;
   const items: string[] = [];
@@ -252,9 +274,7 @@ function byHand(target: Target, reading: NamespaceReading | undefined, refusals:
       );
     }
   }
-  return items.length === 0 || refusals.length === 0
-    ? items
-    : [`Temporal has refused this login a change (${[...new Set(refusals)].join('; ')}):`, ...items];
+  return items.length === 0 ? items : [...refusals, ...items];
 }
 
 function steps(what: string, commands: readonly string[]): string {

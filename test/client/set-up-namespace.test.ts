@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkNamespace } from '../../src/client/namespace.js';
 import { setUpNamespace } from '../../src/client/set-up-namespace.js';
-import { ALL_ATTRIBUTES, namespaceServer, type NamespaceServer } from './namespace-server.js';
+import { ALL_ATTRIBUTES, grpcError, namespaceServer, type NamespaceServer } from './namespace-server.js';
 
 const setUp = (server: NamespaceServer, environment: 'test' | 'live' = 'test', days?: number) =>
   setUpNamespace(server.connection, 'shop', environment, days);
@@ -71,6 +71,21 @@ describe('setup', () => {
     );
     expect(faults).toHaveLength(2);
     expect((await checkNamespace(server.connection, 'shop', 'test')).faults[0]).toContain('is one for "live"');
+  });
+
+  test('tells what the login may not do from what the server does not take, and a want of room from both', async () => {
+    const refuses = new Set(['addSearchAttributes']);
+    const server = namespaceServer({ namespace: { days: 7, data: {} }, attributes: new Map(), refuses });
+    Object.assign(server.connection.workflowService, {
+      updateNamespace: async () => {
+        throw grpcError(3, 'Retention is too long.');
+      },
+    });
+    const { byHand } = await setUp(server, 'live');
+    expect(byHand.slice(0, 2)).toEqual([
+      'Temporal has refused this login a change (Request unauthorized.):',
+      'the server has refused a change (Retention is too long.):',
+    ]);
   });
 
   test('is content with 90 days where no more can be had, and says what that means', async () => {

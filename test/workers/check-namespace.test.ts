@@ -63,6 +63,11 @@ describe('a namespace that was set up', () => {
     await change(namespace, 'AmountMinor', { OtherA: INT, OtherB: INT, OtherC: INT });
     const { byHand, faults } = await setUpNamespace(connection, namespace, 'test');
     expect(byHand.join('\n')).toMatch(/search-attribute create --namespace \S+ --name AmountMinor --type Int/);
+    // Who may do everything needs no other login.
+    expect(byHand.join('\n')).not.toContain('login');
+    expect(byHand[0]).toMatch(
+      /^the server has refused a change \(.*\), .* namespace of its own, or remove attributes of others:$/,
+    );
     expect(faults).toHaveLength(1);
   });
 });
