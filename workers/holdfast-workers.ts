@@ -163,19 +163,22 @@ export async function connectChecked(
   const refusesClear = config.plainPayloads === 'refuse';
   const dataConverter = createDataConverter(config.keyRing, { logger, refusesClear });
   const engine = await connectEngine(dataConverter, stopping, connecting);
+  let brakes: WatchedBrakes | undefined;
+  let referenceBook: OpenReferenceBook | undefined;
+  // The brakes first: a look at them on a closed connection throws from the SDK's timer.
+  const close = async (): Promise<void> => {
+    await brakes?.close();
+    await engine.close();
+    await referenceBook?.close();
+  };
   try {
     await awaitNamespace(engine, config.environment, { logger, stopping, waiting: checking });
     const businessUnits = config.businessUnits.keys();
-    const brakes = await watchBrakes(engine.client, { logger, businessUnits, stopping, waiting: connecting });
-    const referenceBook = await openReferenceBook(config, engine.client.options.namespace, logger);
-    const close = async (): Promise<void> => {
-      await brakes.close();
-      await engine.close();
-      await referenceBook?.close();
-    };
+    brakes = await watchBrakes(engine.client, { logger, businessUnits, stopping, waiting: connecting });
+    referenceBook = await openReferenceBook(config, engine.client.options.namespace, logger);
     return { engine: { ...engine, close }, dataConverter, referenceBook, brakes };
   } catch (error) {
-    await engine.close();
+    await close();
     throw error;
   }
 }
