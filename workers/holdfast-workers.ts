@@ -32,6 +32,7 @@ import { refuseToBill, restoredOf, stopBillingInTime } from './restored.js';
 import { reportCounts } from './report-counts.js';
 import { reportUnits } from './unit-metrics.js';
 import { type WatchedBrakes, watchBrakes } from './brakes.js';
+import { logVersions } from './log-versions.js';
 
 export type { OwnWorker } from './own-worker.js';
 
@@ -103,6 +104,8 @@ export async function createWorkers({ own, signal }: HoldfastWorkersOptions) {
       const refreshing = setInterval(() => void refresh(engine, workers, logger), REFRESH_EVERY_MS).unref();
       const [codec] = dataConverter.payloadCodecs;
       const endReports = reportCounts(config, { client: engine.client, codec, logger });
+      const queues = workers.map((worker) => worker.options.taskQueue);
+      const endLog = logVersions(config, { client: engine.client, queues, logger });
       try {
         await Promise.all(running);
       } finally {
@@ -110,7 +113,7 @@ export async function createWorkers({ own, signal }: HoldfastWorkersOptions) {
         shutdown();
         // One may have failed while others still stop: the connection must outlive them.
         await Promise.allSettled(running);
-        await endReports();
+        await Promise.all([endReports(), endLog()]);
         await engine.close();
       }
     },

@@ -6,7 +6,14 @@ import type { EncryptionCodec } from '../src/security/payload-codec.js';
 import { checkEngine, type EngineConnections, logReasons, type Waiting } from './connect.js';
 import { StartFault } from './process.js';
 import type { OpenReferenceBook } from './reference-book.js';
-import { readVersionState, sayState, type Version, type VersionState } from './version-state.js';
+import {
+  logStates,
+  readVersionState,
+  sayState,
+  type Version,
+  type VersionState,
+  whyPassedOver,
+} from './version-state.js';
 
 const LOOK_EVERY_MS = 10_000;
 /** Search attributes cost a visibility query, of which servers allow few. */
@@ -45,6 +52,8 @@ export class Readiness {
   #codec: EncryptionCodec | undefined;
   #book: Watched['referenceBook'];
   #version: ReadyAnswer['version'];
+  /** Why workers of no build get nothing. */
+  #passedOver: readonly string[] = [];
   #watching: Promise<unknown> = Promise.resolve();
 
   /** @param everyMs for tests: how often to look */
@@ -69,7 +78,7 @@ export class Readiness {
     if (version !== undefined) this.#version = { buildId: version.buildId, state: 'unknown' };
     this.#watching = Promise.all([
       this.#watchNamespace(watched.engine, watched.environment),
-      version === undefined ? undefined : this.#watchVersion(watched.engine, version),
+      version === undefined ? this.#watchPassedOver(watched.engine) : this.#watchVersion(watched.engine, version),
       referenceBook === undefined
         ? undefined
         : this.#repeat(this.#everyMs.namespace, async () => await referenceBook.look()),
@@ -104,7 +113,7 @@ export class Readiness {
 
   #reasons(): string[] {
     if (this.#stopping.signal.aborted) return ['the process stops.'];
-    const reasons = [...this.#waitsFor];
+    const reasons = [...this.#waitsFor, ...this.#passedOver];
     if (this.#workers.length === 0 && reasons.length === 0) reasons.push('the process starts.');
     for (const worker of this.#workers) {
       if (worker.getState() !== 'RUNNING')
@@ -127,17 +136,26 @@ export class Readiness {
   }
 
   async #watchVersion(engine: EngineConnections, version: Version): Promise<void> {
-    let isFirst = true;
-    let said: string | undefined;
+    const log = logStates(this.#logger);
     await this.#repeat(this.#everyMs.version, async () => {
       const state = await this.#unlessStopping(engine, () => readVersionState(engine.client, version));
       const means = sayState(state, version);
       this.#version = { buildId: version.buildId, state, ...(means !== undefined && { means }) };
-      // A build that has just started can't be current yet.
-      if (state === 'inactive' && !isFirst) this.#logger.warn(means);
-      else if (means !== undefined && state !== 'inactive' && means !== said) this.#logger.info(means);
-      said = means;
-      isFirst = false;
+      log(state, means);
+    });
+  }
+
+  /** Beside a build that is current a worker of none polls as ever, and gets nothing: nothing else would show it. */
+  async #watchPassedOver(engine: EngineConnections): Promise<void> {
+    const log = logReasons(this.#logger);
+    const queues = this.#workers.map((worker) => worker.options.taskQueue);
+    await this.#repeat(this.#everyMs.version, async () => {
+      try {
+        this.#passedOver = await this.#unlessStopping(engine, () => whyPassedOver(engine.client, queues));
+        log(this.#passedOver);
+      } catch {
+        // What was read last counts. Where Temporal is away, the look at its namespace says so.
+      }
     });
   }
 

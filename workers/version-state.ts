@@ -1,5 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { codeOf, GRPC } from '../src/client/grpc-codes.js';
+import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../src/contract/names.js';
+import type { Logger } from '../src/security/logging.js';
 
 /** By the API's `WorkerDeploymentVersionStatus`. A version that nobody has made current yet is inactive. */
 const STATES: readonly VersionState[] = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained'];
@@ -40,4 +42,47 @@ export function sayState(state: VersionState, { deploymentName, buildId }: Versi
     default:
       return undefined;
   }
+}
+
+/** Logs what states mean, as they are read one after the other: that a build gets no work each time, anything else once. */
+export function logStates(logger: Logger): (state: VersionState, means: string | undefined) => void {
+  let isFirst = true;
+  let said: string | undefined;
+  return (state, means) => {
+    // A build that has just started can't be current yet.
+    if (state === 'inactive' && !isFirst) logger.warn(means);
+    else if (means !== undefined && state !== 'inactive' && means !== said) logger.info(means);
+    said = means;
+    isFirst = false;
+  };
+}
+
+/** The others have activities alone, which no build is current for. */
+const VERSIONED_QUEUES: readonly string[] = [PAYMENTS_TASK_QUEUE, BILLING_TASK_QUEUE];
+const WORKFLOW_TASKS = 1;
+
+/**
+ * Why workers of no build get nothing from these task queues, each a sentence with its mend. None where they get at least
+ * a share, or the server has no versions.
+ * @throws Error if that can't be read
+ */
+export async function whyPassedOver(
+  { workflowService, options: { namespace } }: Pick<Client, 'workflowService' | 'options'>,
+  taskQueues: readonly string[],
+): Promise<string[]> {
+  const reasons: string[] = [];
+  for (const name of VERSIONED_QUEUES.filter((queue) => taskQueues.includes(queue))) {
+    const asked = { namespace, taskQueue: { name }, taskQueueType: WORKFLOW_TASKS };
+    const { versioningInfo: info } = await workflowService.describeTaskQueue(asked);
+    const { deploymentName, buildId } = info?.currentDeploymentVersion ?? {};
+    if (!deploymentName || !buildId) continue;
+    // A ramp away from builds, by which workers of none get their share.
+    if (!info?.rampingDeploymentVersion?.buildId && (info?.rampingVersionPercentage ?? 0) > 0) continue;
+    reasons.push(
+      `build "${buildId}" of deployment "${deploymentName}" is current on task queue "${name}": this worker, of no build, gets ` +
+        'nothing from it: set HOLDFAST_BUILD_ID, or give all work to workers of no build: temporal worker deployment ' +
+        `set-current-version --deployment-name ${deploymentName} --unversioned.`,
+    );
+  }
+  return reasons;
 }

@@ -14,6 +14,9 @@ const codec = new EncryptionCodec(parseKeyRing(`k1:${Buffer.alloc(32, 1).toStrin
 /** Values of the API's `WorkerDeploymentVersionStatus`. */
 const STATUS = { inactive: 1, current: 2, ramping: 3, draining: 4 };
 
+const PASSED_OVER =
+  /build "b7" of deployment "holdfast" is current.*"holdfast".*set HOLDFAST_BUILD_ID.*set-current-version --deployment-name holdfast --unversioned/;
+
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
@@ -28,6 +31,8 @@ function workerProcess({
   const logger = createLogger({ name: 'worker', stream: { write: (line) => void lines.push(line) } });
   const temporal = namespaceServer();
   const version: { status?: number; error?: Error } = {};
+  /** What the server says of each task queue. */
+  const routing: { info?: object; error?: Error } = {};
   Object.assign(temporal.connection, {
     withAbortSignal: (_signal: AbortSignal, ask: () => Promise<unknown>) => ask(),
   });
@@ -35,6 +40,10 @@ function workerProcess({
     async describeWorkerDeploymentVersion() {
       if (version.error !== undefined) throw version.error;
       return { workerDeploymentVersionInfo: { status: version.status } };
+    },
+    async describeTaskQueue() {
+      if (routing.error !== undefined) throw routing.error;
+      return { pollers: [], ...(routing.info !== undefined && { versioningInfo: routing.info }) };
     },
   });
   const readiness = new Readiness(logger, { namespace: 5, version: 5 });
@@ -52,6 +61,7 @@ function workerProcess({
   return {
     temporal,
     version,
+    routing,
     readiness,
     app,
     logged: () => lines.map((line) => (JSON.parse(line) as { msg: string }).msg),
@@ -109,6 +119,57 @@ describe('a worker process', () => {
       'What this process waited ',
     ]);
     expect(await process.health()).toBe(200);
+  });
+
+  test('of no build is not ready while a build is current, which gets all there is, and says what to do', async () => {
+    const process = workerProcess();
+    const current = { buildId: 'b7', deploymentName: 'holdfast' };
+    process.routing.info = { currentDeploymentVersion: current };
+    process.serve();
+    expect(await untilReady(process, /is current/)).toMatchObject([
+      503,
+      { status: expect.stringMatching(PASSED_OVER) },
+    ]);
+    // What was read last counts.
+    process.routing.error = grpcError(14, 'away');
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect((await process.ready())[0]).toBe(503);
+    expect(process.logged().filter((line) => PASSED_OVER.test(line))).toHaveLength(1);
+    delete process.routing.error;
+    process.routing.info = { currentVersion: '__unversioned__' };
+    expect((await untilReady(process, /^ready$/))[0]).toBe(200);
+  });
+
+  test.each<[string, { info?: object; error?: Error }]>([
+    ['has no versions', {}],
+    ['does not know the call', { error: grpcError(12, 'unknown method') }],
+    ['has no current build', { info: { currentVersion: '__unversioned__' } }],
+    [
+      'ramps a build up',
+      {
+        info: {
+          rampingDeploymentVersion: { buildId: 'b7', deploymentName: 'holdfast' },
+          rampingVersionPercentage: 100,
+        },
+      },
+    ],
+    [
+      'ramps away from a build',
+      {
+        info: {
+          currentDeploymentVersion: { buildId: 'b7', deploymentName: 'holdfast' },
+          rampingVersion: '__unversioned__',
+          rampingVersionPercentage: 10,
+        },
+      },
+    ],
+  ])('of no build is ready where the server %s', async (_what, routing) => {
+    const process = workerProcess();
+    Object.assign(process.routing, routing);
+    process.serve();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect((await process.ready())[0]).toBe(200);
+    expect(process.logged()).toEqual([]);
   });
 
   test('that ends while Temporal refuses it gives that as the reason', () => {
