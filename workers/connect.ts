@@ -5,7 +5,7 @@ import { NativeConnection, type Worker } from '@temporalio/worker';
 import { lazyClient } from '../src/client/connect.js';
 import { engineSettings, isSameServer } from '../src/client/engine-connection.js';
 import type { Environment } from '../src/client/environment-mark.js';
-import { checkNamespace, sayUnreachable } from '../src/client/namespace.js';
+import { checkNamespace, type NamespaceCheck, sayUnreachable } from '../src/client/namespace.js';
 import { sayIfLapsed, whyEngineUnreachable } from '../src/client/why-unreachable.js';
 import { describeError, type Logger } from '../src/security/logging.js';
 import { StartFault } from './process.js';
@@ -101,14 +101,14 @@ export async function awaitNamespace(
   engine: EngineConnections,
   environment: Environment,
   { logger, stopping, waiting }: { logger: Logger; stopping: AbortSignal; waiting: Waiting },
-): Promise<void> {
+): Promise<NamespaceCheck> {
   for (;;) {
     stopping.throwIfAborted();
-    const { faults, warnings } = await checkEngine(engine, [], environment, true);
-    waiting(faults);
-    if (faults.length === 0) {
-      for (const warning of warnings) logger.warn(warning);
-      return;
+    const check = await checkEngine(engine, [], environment, true);
+    waiting(check.faults);
+    if (check.faults.length === 0) {
+      for (const warning of [...check.warnings, check.unchecked ?? []].flat()) logger.warn(warning);
+      return check;
     }
     await sleep(RETRY_MS, undefined, { signal: stopping });
   }
@@ -124,7 +124,7 @@ export async function checkEngine(
   workers: readonly Connected[],
   environment: Environment,
   attributes: boolean,
-): Promise<{ faults: string[]; warnings: string[] }> {
+): Promise<NamespaceCheck> {
   let unusable: string | undefined;
   try {
     await (await engine.refresh(workers))?.close();
@@ -138,7 +138,7 @@ export async function checkEngine(
     checkNamespace(engine.connection, namespace, environment, { attributes, why }),
   ]);
   if (unusable !== undefined) return { faults: [sayUnreachable(unusable)], warnings: [] };
-  return calling.faults.length > 0 ? calling : polling;
+  return calling.faults.length > 0 ? calling : { ...calling, faults: polling.faults };
 }
 
 /** Refuses a namespace at once. @throws StartFault with every fault */

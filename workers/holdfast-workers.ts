@@ -152,6 +152,8 @@ interface Checked {
   dataConverter: ReturnType<typeof createDataConverter>;
   referenceBook: OpenReferenceBook | undefined;
   brakes: WatchedBrakes;
+  /** See `NamespaceCheck`. */
+  unchecked: string | undefined;
 }
 
 /**
@@ -175,11 +177,15 @@ export async function connectChecked(
     await referenceBook?.close();
   };
   try {
-    await awaitNamespace(engine, config.environment, { logger, stopping, waiting: checking });
+    const { unchecked } = await awaitNamespace(engine, config.environment, {
+      logger,
+      stopping,
+      waiting: checking,
+    });
     const businessUnits = config.businessUnits.keys();
     brakes = await watchBrakes(engine.client, { logger, businessUnits, stopping, waiting: connecting });
     referenceBook = await openReferenceBook(config, engine.client.options.namespace, logger);
-    return { engine: { ...engine, close }, dataConverter, referenceBook, brakes };
+    return { engine: { ...engine, close }, dataConverter, referenceBook, brakes, unchecked };
   } catch (error) {
     await close();
     throw error;

@@ -15,10 +15,12 @@ import {
   whyPassedOver,
 } from './version-state.js';
 
-const LOOK_EVERY_MS = 10_000;
-/** Search attributes cost a visibility query, of which servers allow few. */
-const ATTRIBUTES_EVERY_MS = 600_000;
-const VERSION_EVERY_MS = 60_000;
+const EVERY_MS = {
+  namespace: 10_000,
+  /** Search attributes cost a visibility query, of which servers allow few. */
+  attributes: 600_000,
+  version: 60_000,
+};
 
 type Served = Pick<Worker, 'getState' | 'connection'> & { options: Pick<Worker['options'], 'taskQueue'> };
 
@@ -34,6 +36,8 @@ export interface ReadyAnswer {
 
 interface Watched {
   engine: EngineConnections;
+  /** Why the search attributes of the namespace could not be checked so far. */
+  unchecked?: string | undefined;
   environment: Environment;
   /** undefined: the workers are not versioned. */
   version: Version | undefined;
@@ -44,7 +48,7 @@ interface Watched {
 /** Whether a worker process can do its work now, and if not, why. */
 export class Readiness {
   readonly #logger: Logger;
-  readonly #everyMs: { namespace: number; version: number };
+  readonly #everyMs: typeof EVERY_MS;
   readonly #log: Waiting;
   readonly #stopping = new AbortController();
   #waitsFor: readonly string[] = [];
@@ -57,9 +61,9 @@ export class Readiness {
   #watching: Promise<unknown> = Promise.resolve();
 
   /** @param everyMs for tests: how often to look */
-  constructor(logger: Logger, everyMs = { namespace: LOOK_EVERY_MS, version: VERSION_EVERY_MS }) {
+  constructor(logger: Logger, everyMs: Partial<typeof EVERY_MS> = {}) {
     this.#logger = logger;
-    this.#everyMs = everyMs;
+    this.#everyMs = { ...EVERY_MS, ...everyMs };
     this.#log = logReasons(logger);
   }
 
@@ -77,7 +81,7 @@ export class Readiness {
     this.#book = referenceBook;
     if (version !== undefined) this.#version = { buildId: version.buildId, state: 'unknown' };
     this.#watching = Promise.all([
-      this.#watchNamespace(watched.engine, watched.environment),
+      this.#watchNamespace(watched),
       version === undefined ? this.#watchPassedOver(watched.engine) : this.#watchVersion(watched.engine, version),
       referenceBook === undefined
         ? undefined
@@ -122,16 +126,22 @@ export class Readiness {
     return [...reasons, this.#codec?.keyFault(), this.#book?.fault()].filter((reason) => reason !== undefined);
   }
 
-  async #watchNamespace(engine: EngineConnections, environment: Environment): Promise<void> {
-    let attributesAt = performance.now() + ATTRIBUTES_EVERY_MS;
+  async #watchNamespace({ engine, environment, unchecked }: Watched): Promise<void> {
+    let attributesAt = unchecked === undefined ? performance.now() + this.#everyMs.attributes : 0;
+    let isSaid = unchecked !== undefined;
     await this.#repeat(this.#everyMs.namespace, async () => {
       const attributes = performance.now() >= attributesAt;
-      const { faults } = await this.#unlessStopping(engine, () =>
+      const check = await this.#unlessStopping(engine, () =>
         checkEngine(engine, this.#workers, environment, attributes),
       );
       if (this.#stopping.signal.aborted) return;
-      this.waiting(faults);
-      if (attributes) attributesAt = performance.now() + ATTRIBUTES_EVERY_MS;
+      this.waiting(check.faults);
+      if (check.unchecked !== undefined && !isSaid) this.#logger.warn(check.unchecked);
+      isSaid ||= check.unchecked !== undefined;
+      // Until each is known to be there they are asked for at every look: one that has gone would pass for mended.
+      if (!attributes || check.faults.length > 0 || check.unchecked !== undefined) return;
+      isSaid = false;
+      attributesAt = performance.now() + this.#everyMs.attributes;
     });
   }
 

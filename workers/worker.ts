@@ -38,7 +38,7 @@ await runProcess({
     const connecting = readiness.waiting;
     const checking = config.embedded ? refuseFaults : readiness.waiting;
     const checked = await connectChecked(config, { logger, stopping, connecting, checking });
-    const { engine, dataConverter, referenceBook } = checked;
+    const { engine, dataConverter, referenceBook, unchecked } = checked;
     const [codec] = dataConverter.payloadCodecs;
     const { taskQueues, stateDir } = config;
     const loop = endAfterLoop(logger, config.stopSeconds * 1_000);
@@ -66,7 +66,7 @@ await runProcess({
     const running = Promise.all(workers.map((worker) => worker.run()));
     const { environment, buildId, deploymentName } = config;
     const version = buildId === undefined ? undefined : { buildId, deploymentName };
-    readiness.serves(workers, codec, { engine, environment, version, referenceBook });
+    readiness.serves(workers, codec, { engine, environment, unchecked, version, referenceBook });
     return {
       url: `${url}/metrics`,
       // All workers have ended by themselves: there is nothing left to serve, and the log says why.

@@ -44,20 +44,21 @@ async function readExisting(service: Service, namespace: string, attributes: boo
   const { workflowService } = service;
   const { config, namespaceInfo } = await workflowService.describeNamespace({ namespace });
   const otherTypes = findOtherTypes(config?.customSearchAttributeAliases ?? {});
-  const names = attributeNames().filter((name) => !otherTypes.has(name));
   const [{ serverVersion }, mark, lacking] = await Promise.all([
     workflowService.getSystemInfo({}),
     readMark(service, namespace, namespaceInfo?.data),
-    attributes ? findLacking(service, namespace, names) : [],
+    attributes ? findLacking(service, namespace, namesToFind({ otherTypes })) : [],
   ]);
   const retentionDays = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / DAY_S;
   return { serverVersion, retentionDays, mark, lacking, otherTypes };
 }
 
-interface NamespaceCheck {
+export interface NamespaceCheck {
   /** Why a process must not work there, each with its mend; a server that does not answer is a reason too. */
   faults: string[];
   warnings: string[];
+  /** A further warning: visibility has not told which search attributes there are. It is to be asked again. */
+  unchecked?: string;
 }
 
 interface CheckOptions {
@@ -69,20 +70,45 @@ interface CheckOptions {
   why?: () => Promise<string | undefined>;
 }
 
-/** Reads a namespace for a process of this environment. Never rejects. */
+/**
+ * Reads a namespace for a process of this environment. Never rejects. Visibility alone may be away: flows go on without it,
+ * so that search attributes which can't be read are no fault.
+ */
 export async function checkNamespace(
   connection: Pick<ConnectionLike, 'workflowService' | 'withDeadline'>,
   namespace: string,
   environment: Environment,
   { withinMs = WITHIN_MS, attributes = true, why }: CheckOptions = {},
 ): Promise<NamespaceCheck> {
+  const within = <Answer>(ms: number, ask: () => Promise<Answer>) => connection.withDeadline(Date.now() + ms, ask);
   try {
-    const read = () => readNamespace(connection, namespace, attributes);
-    const reading = await connection.withDeadline(Date.now() + withinMs, read);
-    return { faults: namespaceFaults(reading, namespace, environment), warnings: warningsOf(reading, namespace) };
+    const reading = await within(withinMs, () => readNamespace(connection, namespace, false));
+    const asked: Pick<NamespaceReading, 'lacking'> | { unchecked: string } =
+      reading === undefined || !attributes
+        ? { lacking: [] }
+        : // In half the time, so that a caller can still ask for something else within the whole of it.
+          await within(withinMs / 2, () => findLacking(connection, namespace, namesToFind(reading))).then(
+            (lacking) => ({ lacking }),
+            (error: unknown) => {
+              if (isRefusal(error)) throw error;
+              return { unchecked: sayUnchecked(error, namespace) };
+            },
+          );
+    return {
+      faults: namespaceFaults(reading && { ...reading, ...asked }, namespace, environment),
+      warnings: warningsOf(reading, namespace),
+      ...('unchecked' in asked && asked),
+    };
   } catch (error) {
     return { faults: [sayUnreadable(error, namespace, await why?.())], warnings: [] };
   }
+}
+
+function sayUnchecked(error: unknown, namespace: string): string {
+  return (
+    `the search attributes of namespace "${namespace}" could not be checked: visibility does not answer (${toldBy(error)}). ` +
+    'Flows go on; lists and counts of them do not work meanwhile.'
+  );
 }
 
 function warningsOf(reading: NamespaceReading | undefined, namespace: string): string[] {
@@ -144,18 +170,25 @@ export function sayMissing(namespace: string, setUp = 'run holdfast setup'): str
 
 /** Why nothing can be read of a namespace, and what to do. @param why there is no connection, if that is known */
 export function sayUnreadable(error: unknown, namespace: string, why?: string): string {
-  const code = codeOf(error);
-  const message = messageOf(error);
-  // An error of a worker's own connection has no details.
-  const told = (isGrpcServiceError(error) && error.details) || message;
-  if (code === GRPC.permissionDenied || code === GRPC.unauthenticated) {
+  if (isRefusal(error)) {
     return (
-      `Temporal refuses this login for namespace "${namespace}" (${told}): check TEMPORAL_API_KEY, or the client ` +
+      `Temporal refuses this login for namespace "${namespace}" (${toldBy(error)}): check TEMPORAL_API_KEY, or the client ` +
       'certificate of TEMPORAL_TLS_CLIENT_CERT_PATH, and what they may do there.'
     );
   }
-  if (code === GRPC.notFound) return sayMissing(namespace);
-  return sayUnreachable(why ?? (code === GRPC.deadlineExceeded ? 'no answer in time' : told));
+  if (codeOf(error) === GRPC.notFound) return sayMissing(namespace);
+  return sayUnreachable(why ?? toldBy(error));
+}
+
+function isRefusal(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === GRPC.permissionDenied || code === GRPC.unauthenticated;
+}
+
+function toldBy(error: unknown): string {
+  if (codeOf(error) === GRPC.deadlineExceeded) return 'no answer in time';
+  // An error of a worker's own connection has no details.
+  return (isGrpcServiceError(error) && error.details) || messageOf(error);
 }
 
 export function sayUnreachable(why: string): string {
@@ -178,6 +211,11 @@ function findOtherTypes(aliases: Readonly<Record<string, string>>): Map<Attribut
     if (name !== undefined && type !== undefined && type !== SEARCH_ATTRIBUTES[name]) found.set(name, type);
   }
   return found;
+}
+
+/** Those of another type are there. */
+function namesToFind({ otherTypes }: Pick<NamespaceReading, 'otherTypes'>): AttributeName[] {
+  return attributeNames().filter((name) => !otherTypes.has(name));
 }
 
 /** The server refuses a query that names an attribute which it does not know. */

@@ -51,17 +51,20 @@ export function createReadyCheck(
     return answer;
   }
   let rightUntil = 0;
+  let saidUnchecked: string | undefined;
   async function askForNamespace(): Promise<true | string> {
     if (environment === undefined || performance.now() < rightUntil) {
       await client.workflowService.describeNamespace({ namespace });
       return true;
     }
-    const { faults } = await checkNamespace(client.connection, namespace, environment, {
+    const { faults, unchecked } = await checkNamespace(client.connection, namespace, environment, {
       withinMs: WITHIN_MS,
       ...(why !== undefined && { why }),
     });
     if (faults.length > 0) return faults.join(' ');
-    rightUntil = performance.now() + NAMESPACE_FOR_MS;
+    if (unchecked === undefined) rightUntil = performance.now() + NAMESPACE_FOR_MS;
+    else if (unchecked !== saidUnchecked) logger?.error({ namespace }, unchecked);
+    saidUnchecked = unchecked;
     return true;
   }
   const ask = async (): Promise<true | string> => {

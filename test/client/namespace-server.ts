@@ -21,6 +21,8 @@ export interface NamespaceServer {
   refuses: Set<string>;
   /** Fails every call. */
   fault?: Error;
+  /** Fails what is asked of visibility. */
+  visibilityFault?: Error;
   /** Calls that were taken, in their order. */
   readonly changes: string[];
   readonly connection: Connection;
@@ -77,6 +79,7 @@ export function namespaceServer(given: Partial<NamespaceServer> = {}): Namespace
     getSystemInfo: call('getSystemInfo', () => ({ serverVersion: server.version })),
     countWorkflowExecutions: call('countWorkflowExecutions', ({ query }: { query: string }) => {
       present();
+      if (server.visibilityFault !== undefined) throw server.visibilityFault;
       for (const [, name = '', literal = ''] of query.matchAll(/(\w+) = ('[^']*'|\w+)/g)) {
         if (name === 'WorkflowId') continue;
         const type = server.attributes.get(name);

@@ -79,6 +79,28 @@ describe('what a process must not work in', () => {
     expect(warnings).toEqual([expect.stringContaining('for 1 days only')]);
   });
 
+  test.each([
+    [14, 'no Elasticsearch node available', /does not answer \(no Elasticsearch node available\)/],
+    [8, 'namespace rate limit exceeded', /does not answer \(namespace rate limit exceeded\)/],
+    [4, 'Deadline exceeded', /does not answer \(no answer in time\)/],
+  ])(
+    'is not one whose visibility alone is away (%i): its attributes are unchecked, and a warning says so',
+    async (code, details, sentence) => {
+      const server = namespaceServer({ visibilityFault: grpcError(code, details) });
+      const check = await checkNamespace(server.connection, 'shop', 'test');
+      expect(check).toEqual({ faults: [], warnings: [], unchecked: expect.stringMatching(sentence) });
+      server.namespace = { days: 365, data: { 'holdfast-environment': 'live' } };
+      const other = await checkNamespace(server.connection, 'shop', 'test');
+      expect(other.faults).toEqual([expect.stringContaining('is one for "live"')]);
+    },
+  );
+
+  test('is one whose visibility this login may not ask', async () => {
+    expect(await faultsOf({ visibilityFault: grpcError(7, 'Request unauthorized.') })).toEqual([
+      expect.stringMatching(/refuses this login/),
+    ]);
+  });
+
   test('is no server whose version is not of the usual form', async () => {
     expect(await faultsOf({ version: 'cloud-7f3a' })).toEqual([]);
     expect(await faultsOf({ version: '2.0.0' })).toEqual([]);

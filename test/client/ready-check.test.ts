@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Client } from '@temporalio/client';
 import { announcedKeys, announcingIdentity, createReadyCheck } from '../../src/client/ready-check.js';
+import { ALL_ATTRIBUTES, grpcError, namespaceServer } from './namespace-server.js';
 
 /** A client of an engine where these workers poll, each as it is called. */
 function clientWhere(pollers: Record<string, readonly string[]>) {
@@ -72,6 +73,25 @@ describe('a handler with a new first key', () => {
     const { ready } = handlerWith('k', { holdfast: [BOTH] });
     expect(await ready()).toContain('key "k"');
   });
+});
+
+test('a handler gets events while visibility alone is away, says so once, and asks again until it answers', async () => {
+  const server = namespaceServer({ visibilityFault: grpcError(14, 'no node available') });
+  Object.assign(server.connection.workflowService, { describeTaskQueue: () => Promise.resolve({ pollers: [] }) });
+  const { connection } = server;
+  const client = { connection, workflowService: connection.workflowService, options: { namespace: 'shop' } };
+  const errors: string[] = [];
+  const logger = { info: () => undefined, error: (_fields: object, line: string) => void errors.push(line) };
+  const ready = createReadyCheck(client as unknown as Client, { keyId: 'k1', environment: 'test', logger });
+  expect([await ready(), await ready()]).toEqual([true, true]);
+  expect(errors).toEqual([
+    expect.stringMatching(/could not be checked: visibility does not answer \(no node available\)/),
+  ]);
+  delete server.visibilityFault;
+  server.attributes.delete('DueAt');
+  expect(await ready()).toContain('lacks search attributes (DueAt=Datetime)');
+  server.attributes = new Map(ALL_ATTRIBUTES);
+  expect(await ready()).toBe(true);
 });
 
 describe('the look-up', () => {

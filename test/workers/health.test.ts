@@ -26,7 +26,9 @@ afterEach(async () => {
 function workerProcess({
   buildId,
   exporter = 'http://127.0.0.1:1/metrics',
-}: { buildId?: string; exporter?: string } = {}) {
+  attributesMs = 600_000,
+  unchecked,
+}: { buildId?: string; exporter?: string; attributesMs?: number; unchecked?: string } = {}) {
   const lines: string[] = [];
   const logger = createLogger({ name: 'worker', stream: { write: (line) => void lines.push(line) } });
   const temporal = namespaceServer();
@@ -46,7 +48,7 @@ function workerProcess({
       return { pollers: [], ...(routing.info !== undefined && { versioningInfo: routing.info }) };
     },
   });
-  const readiness = new Readiness(logger, { namespace: 5, version: 5 });
+  const readiness = new Readiness(logger, { namespace: 5, attributes: attributesMs, version: 5 });
   const app = createHealthServer(readiness, exporter);
   stops.push(async () => {
     await readiness.stop();
@@ -72,7 +74,7 @@ function workerProcess({
       const workers = [{ getState: () => state, options: { taskQueue: 'holdfast' } }];
       const engine = { native: () => connection, connection, client, refresh: () => Promise.resolve() };
       const version = buildId === undefined ? undefined : { buildId, deploymentName: 'holdfast' };
-      const watched = { engine: engine as never, environment: 'test', version, referenceBook } as const;
+      const watched = { engine: engine as never, environment: 'test', unchecked, version, referenceBook } as const;
       readiness.serves(workers as never, codec, watched);
     },
     async ready(): Promise<[number, ReadyAnswer]> {
@@ -186,6 +188,40 @@ describe('a worker process', () => {
     process.serve();
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect((await process.ready())[0]).toBe(200);
+  });
+
+  test('that lacks a search attribute is not ready until it is there again, however often it looks', async () => {
+    const process = workerProcess({ attributesMs: 20 });
+    process.serve();
+    process.temporal.attributes.delete('DueAt');
+    await untilReady(process, /lacks search attributes \(DueAt=Datetime\)/);
+    for (let look = 0; look < 10; look += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 3));
+      expect((await process.ready())[0]).toBe(503);
+    }
+    process.temporal.attributes.set('DueAt', 'DATETIME');
+    await untilReady(process, /^ready$/);
+  });
+
+  test('is ready while visibility alone is away, says so once, and asks it at every look until it answers', async () => {
+    const process = workerProcess({ unchecked: 'visibility does not answer' });
+    process.temporal.visibilityFault = grpcError(14, 'no node available');
+    process.serve();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect((await process.ready())[0]).toBe(200);
+    delete process.temporal.visibilityFault;
+    process.temporal.attributes.delete('DueAt');
+    await untilReady(process, /lacks search attributes/);
+    const later = workerProcess({ attributesMs: 10 });
+    later.temporal.visibilityFault = grpcError(14, 'no node available');
+    later.serve();
+    await until(
+      async () => later.logged(),
+      (lines) => lines.length > 0,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(later.logged()).toEqual([expect.stringContaining('visibility does not answer (no node available)')]);
+    expect((await later.ready())[0]).toBe(200);
   });
 
   test('is not ready while its reference book can not be used, asks it again and again, and is not restarted', async () => {
