@@ -215,9 +215,18 @@ withKustomize('what kustomize renders', () => {
       });
     expect(scalers).toHaveLength(2);
     const workers = most.filter(({ name }) => name.startsWith('holdfast-worker-'));
-    // Each may have one more in a rollout (maxSurge).
-    const sum = workers.reduce((total, { count }) => total + count + 1, 0);
+    const sum = workers.reduce((total, { count }) => total + count, 0);
     expect(readConfigMap('holdfast-worker')['HOLDFAST_WORKER_COUNT']).toBe(String(sum));
+  });
+
+  test.each(['demo', 'production'])('%s: workers of no build never run beside those of another one', (name) => {
+    const manifests = overlay(name);
+    const workers = ofKind<{ strategy: object }>(manifests, 'Deployment').filter(({ metadata }) =>
+      metadata.name.startsWith('holdfast-worker-'),
+    );
+    expect(readConfigMap('holdfast-worker')['HOLDFAST_BUILD_ID']).toBe('');
+    expect(workers.map(({ spec }) => spec.strategy)).toEqual(workers.map(() => ({ type: 'Recreate' })));
+    expect(workers).toHaveLength(2);
   });
 
   test('under the Worker Controller workers are its resources, asked for by the address and namespace of the others', () => {
