@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { messageOf } from '../contract/message-of.js';
-import { SIGNAL_NAMES, WORKFLOW_TYPES, type WorkflowType } from '../contract/names.js';
+import { PAYMENTS_TASK_QUEUE, SIGNAL_NAMES, WORKFLOW_TYPES, type WorkflowType } from '../contract/names.js';
 import type { WorkerDeployment } from '../client/worker-deployment.js';
 import { STILL_OPEN } from './deploy-status.js';
 import {
@@ -10,6 +10,7 @@ import {
   countFlows,
   deploymentNameOf,
   getsNewWork,
+  pinnedByHandQuery,
   pinnedOfType,
   pinnedQuery,
   sayUnversioned,
@@ -50,6 +51,8 @@ export interface Drained {
   failed: { workflowId: string; why: string }[];
   /** How many flows only a worker of this build goes on with. */
   pinned: number;
+  /** Those of them that wait for a worker of payments, and not of billing. */
+  pinnedByHand: number;
   /** The first of them. */
   open: FlowRow[];
 }
@@ -144,6 +147,7 @@ async function drain(
     payments: released,
     failed,
     pinned,
+    pinnedByHand: pinned === 0 ? 0 : await countFlows(client, pinnedByHandQuery(deployment, build)),
     open: await firstOf(client, deployment, build),
   };
 }
@@ -198,7 +202,8 @@ async function firstOf(client: Client, deployment: string, build: string): Promi
   return rows;
 }
 
-function drainedText({ told, moved, payments, failed, pinned, open }: Drained, request: DeployDrainRequest): string[] {
+function drainedText(drained: Drained, request: DeployDrainRequest): string[] {
+  const { told, moved, payments, failed, pinned, pinnedByHand, open } = drained;
   const build = printable(request.build);
   const lines = [`${plural(told, 'subscription')} of build ${build} told to move on; ${moved} moved.`];
   if (payments > 0) lines.push(`${plural(payments, 'payment')} given to the build that gets new work.`);
@@ -208,10 +213,13 @@ function drainedText({ told, moved, payments, failed, pinned, open }: Drained, r
   if (pinned === 0) return [...lines, `Nothing is pinned to build ${build}: its workers may stop.`];
   lines.push('', `${plural(pinned, 'flow')} still pinned to build ${build}:`, ...flowTable(open));
   if (pinned > open.length) lines.push(`... and ${pinned - open.length} more.`);
+  const byHand = `${plural(pinnedByHand, 'payment')} of queue ${PAYMENTS_TASK_QUEUE} that somebody has pinned`;
+  const queues = pinnedByHand === 0 ? 'billing' : pinnedByHand === pinned ? 'payments' : 'all';
   lines.push(
     '',
-    'They move once what is under way has ended. Keep a worker of this build with HOLDFAST_TASK_QUEUES=billing until then, and ' +
-      'run this again.',
+    (queues === 'payments' ? '' : 'They move once what is under way has ended. ') +
+      (pinnedByHand === 0 ? '' : `${byHand} ${pinnedByHand === 1 ? 'stays until it ends' : 'stay until they end'}. `) +
+      `Keep a worker of this build with HOLDFAST_TASK_QUEUES=${queues} until then, and run this again.`,
   );
   return lines;
 }

@@ -1,11 +1,19 @@
-import { MOST_VERSIONS, type Build, type WorkerDeployment } from '../client/worker-deployment.js';
 import {
+  MOST_VERSIONS,
+  polledQueues,
+  type Build,
+  type WorkerDeployment,
+  type Workers,
+} from '../client/worker-deployment.js';
+import {
+  ASK_MS,
   askForDeployment,
   buildNamed,
   countFlows,
   deploymentNameOf,
   getsNewWork,
   othersQuery,
+  pinnedByHandQuery,
   pinnedQuery,
   sayUnversioned,
 } from './deployment.js';
@@ -31,6 +39,8 @@ export const STILL_OPEN = 3;
 interface BuildRow extends Build {
   /** Open flows that only a worker of this build goes on with. */
   pinned: number;
+  /** Those of them that wait for a worker of payments, and not of billing. */
+  pinnedByHand: number;
   /** Open flows whose last task was done here, and that another build goes on with. */
   others: number;
 }
@@ -75,7 +85,7 @@ export async function showDeployment(
       asLines([
         `Deployment ${printable(name)}, versions used: ${versions} of ${MOST_VERSIONS}`,
         '',
-        ...buildTable(rows),
+        ...buildTable(rows, await queuesServed(engine, name, deployment)),
       ]),
     );
     const note = noteOn(deployment);
@@ -87,20 +97,39 @@ export async function showDeployment(
 
 async function withFlows({ client }: Engine, deployment: string, build: Build): Promise<BuildRow> {
   const { buildId } = build;
+  const pinned = await countFlows(client, pinnedQuery(deployment, buildId));
   return {
     ...build,
-    pinned: await countFlows(client, pinnedQuery(deployment, buildId)),
+    pinned,
+    pinnedByHand: pinned === 0 ? 0 : await countFlows(client, pinnedByHandQuery(deployment, buildId)),
     others: await countFlows(client, othersQuery(deployment, buildId)),
   };
 }
 
-function isAbandoned({ pinned, workers: { billing } }: BuildRow): boolean {
-  return pinned > 0 && billing === 0;
+/** Queues that nobody serves for this build, though flows that are pinned to it wait there. */
+function abandoned({ pinned, pinnedByHand, workers: { payments, billing } }: BuildRow): (keyof Workers)[] {
+  return [
+    ...(pinnedByHand > 0 && payments === 0 ? ['payments' as const] : []),
+    ...(pinned > pinnedByHand && billing === 0 ? ['billing' as const] : []),
+  ];
+}
+
+const isAbandoned = (row: BuildRow): boolean => abandoned(row).length > 0;
+
+/** Under Temporal's Worker Controller a deployment has one of the queues, and the other is that of another one. */
+async function queuesServed(
+  { client }: Engine,
+  name: string,
+  deployment: WorkerDeployment,
+): Promise<ReadonlySet<keyof Workers>> {
+  const isLacking = ({ workers: { payments, billing } }: Build): boolean => payments * billing === 0;
+  if (!deployment.builds.some((build) => getsNewWork(build) && isLacking(build))) return new Set();
+  return await client.withDeadline(Date.now() + ASK_MS, () => polledQueues(client, name, deployment));
 }
 
 const HEAD = ['BUILD', 'STATUS', 'SINCE (UTC)', 'PAYMENTS', 'BILLING', 'PINNED', 'OTHERS', ''];
 
-function buildTable(rows: readonly BuildRow[]): string[] {
+function buildTable(rows: readonly BuildRow[], served: ReadonlySet<keyof Workers>): string[] {
   return table([
     HEAD,
     ...rows.map((row) => [
@@ -111,19 +140,21 @@ function buildTable(rows: readonly BuildRow[]): string[] {
       workers(row.workers.billing),
       String(row.pinned),
       String(row.others),
-      remarkOn(row),
+      remarkOn(row, served),
     ]),
   ]);
 }
 
 const workers = (count: number): string => `${count} ${count === 1 ? 'worker' : 'workers'}`;
 
-function remarkOn(row: BuildRow): string {
+function remarkOn(row: BuildRow, served: ReadonlySet<keyof Workers>): string {
   const { status, pinned } = row;
   const { payments, billing } = row.workers;
   const hasWorkers = payments + billing > 0;
-  if (isAbandoned(row)) return 'nobody follows what is pinned to it: start a billing worker of this build';
-  if (getsNewWork(row)) return payments * billing === 0 ? 'a queue has no worker of it' : '';
+  if (isAbandoned(row))
+    return `nobody follows what is pinned to it: start a ${abandoned(row).join(' and a ')} worker of this build`;
+  if (getsNewWork(row))
+    return [...served].some((queue) => row.workers[queue] === 0) ? 'a queue has no worker of it' : '';
   if (pinned > 0) return `npx holdfast deploy drain --build ${printable(row.buildId)}`;
   if (status === 'inactive') return hasWorkers ? 'gets no work until it is made current' : '';
   if (status === 'ramping') return hasWorkers ? 'gets no work until its ramp is raised' : '';

@@ -9,14 +9,14 @@ import {
   type Build,
   type WorkerDeployment,
 } from '../client/worker-deployment.js';
-import { BILLING_TASK_QUEUE, DEPLOYMENT_NAME, type WorkflowType } from '../contract/names.js';
+import { BILLING_TASK_QUEUE, DEPLOYMENT_NAME, PAYMENTS_TASK_QUEUE, type WorkflowType } from '../contract/names.js';
 import type { Engine } from './engine.js';
 import { CommandError } from './errors.js';
 import { printable } from './table.js';
 import { quoted } from '../client/visibility-words.js';
 
 /** ms for each answer of the server. */
-const ASK_MS = 15_000;
+export const ASK_MS = 15_000;
 
 /** The deployment of the workers, as their own configuration names it. */
 export function deploymentNameOf(env: NodeJS.ProcessEnv): string {
@@ -82,7 +82,12 @@ export function pinnedQuery(deployment: string, buildId: string): string {
   return `${openOn(deployment, buildId)} AND TemporalWorkflowVersioningBehavior = "Pinned"`;
 }
 
-/** Those of them of one type. */
+/** Those of them on the queue of payments: somebody has pinned each by hand. */
+export function pinnedByHandQuery(deployment: string, buildId: string): string {
+  return `${pinnedQuery(deployment, buildId)} AND TaskQueue = "${PAYMENTS_TASK_QUEUE}"`;
+}
+
+/** Those of them of one type that wait on the queue of billing. */
 export function pinnedOfType(deployment: string, buildId: string, type: WorkflowType): string {
   return `${pinnedQuery(deployment, buildId)} AND WorkflowType = "${type}" AND TaskQueue = "${BILLING_TASK_QUEUE}"`;
 }

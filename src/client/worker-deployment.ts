@@ -1,7 +1,7 @@
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { rethrowKnownErrorTypes } from '@temporalio/client/lib/helpers.js';
 import { BILLING_TASK_QUEUE, PAYMENTS_TASK_QUEUE } from '../contract/names.js';
-import { codeOf, GRPC } from './grpc-codes.js';
+import { codeOf, GRPC, unlessMissing } from './grpc-codes.js';
 
 /** Versions that a server takes of one deployment, unless its `matching.maxVersionsInDeployment` says otherwise. */
 export const MOST_VERSIONS = 100;
@@ -24,7 +24,7 @@ export interface Build {
 }
 
 /** Worker processes that have polled the queue within the last 90 s. */
-interface Workers {
+export interface Workers {
   payments: number;
   billing: number;
 }
@@ -68,6 +68,27 @@ export async function readDeployment(engine: Engine, deploymentName: string): Pr
     };
   });
   return { builds, unversioned: workersOf(undefined) };
+}
+
+/** Of payments and billing, those on which a build of the deployment has ever polled: another one serves the other. */
+export async function polledQueues(
+  { workflowService, options }: Engine,
+  deploymentName: string,
+  { builds }: Pick<WorkerDeployment, 'builds'>,
+): Promise<ReadonlySet<keyof Workers>> {
+  const { namespace } = options;
+  const polled = new Set<keyof Workers>();
+  for (const { buildId } of builds) {
+    const deploymentVersion = { deploymentName, buildId };
+    const { versionTaskQueues } =
+      (await unlessMissing(workflowService.describeWorkerDeploymentVersion({ namespace, deploymentVersion }))) ?? {};
+    for (const { name } of versionTaskQueues ?? []) {
+      if (name === PAYMENTS_TASK_QUEUE) polled.add('payments');
+      if (name === BILLING_TASK_QUEUE) polled.add('billing');
+    }
+    if (polled.size === 2) break;
+  }
+  return polled;
 }
 
 /** How many versions the deployment has; undefined as in {@link readDeployment}. */

@@ -1,141 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { drainBuild } from '../../src/cli/deploy-drain.js';
 import { showDeployment } from '../../src/cli/deploy-status.js';
-import type { Engine } from '../../src/cli/engine.js';
-import { GRPC } from '../../src/client/grpc-codes.js';
 import { SIGNAL_NAMES } from '../../src/contract/names.js';
-import { grpcError } from '../client/namespace-server.js';
 import { environmentOf, holdfast } from './command.js';
-
-/** INACTIVE, CURRENT, RAMPING, DRAINING, DRAINED of Temporal's enum. */
-const STATUS = { inactive: 1, current: 2, ramping: 3, draining: 4, drained: 5 } as const;
-
-interface Flow {
-  workflowId: string;
-  type: 'subscription' | 'charge';
-  build: string;
-  /** It waits for something, and moves only once that has ended. */
-  busy?: true;
-}
-
-interface Deployed {
-  builds: Readonly<Record<string, keyof typeof STATUS>>;
-  /** Percent of the ramping build, if there is one. */
-  ramp?: number;
-  /** Builds with a worker on both queues. */
-  polling: readonly string[];
-  flows?: Flow[];
-  /** Names of all deployments. */
-  deployments?: readonly string[];
-}
-
-/** A server with one deployment, whose visibility knows what is asked here. */
-function engineWith({ builds, ramp = 10, polling, flows = [], deployments = [] }: Deployed) {
-  const calls: string[] = [];
-  const seconds = Math.floor(Date.now() / 1_000);
-  const matching = (query: string): Flow[] =>
-    flows.filter(
-      ({ build, type }) =>
-        query.includes(`'holdfast:${build}'`) &&
-        (!query.includes('WorkflowType') || query.includes(`WorkflowType = "${type}"`)) &&
-        !query.includes('!= "Pinned"'),
-    );
-  const move = (workflowId: string): void => {
-    const flow = flows.find((one) => one.workflowId === workflowId);
-    const current = Object.keys(builds).find((build) => builds[build] === 'current');
-    if (flow !== undefined && flow.busy !== true) flow.build = current ?? flow.build;
-  };
-  const client = {
-    options: { namespace: 'shop' },
-    withDeadline: async (_at: number, call: () => Promise<unknown>) => await call(),
-    workflowService: {
-      async describeWorkerDeployment({ deploymentName }: { deploymentName: string }) {
-        if (deploymentName !== 'holdfast') throw grpcError(GRPC.notFound, 'no Worker Deployment found');
-        return {
-          workerDeploymentInfo: {
-            versionSummaries: Object.entries(builds).map(([buildId, status]) => ({
-              deploymentVersion: { buildId },
-              status: STATUS[status],
-              createTime: { seconds },
-            })),
-            routingConfig: { rampingVersionPercentage: ramp },
-          },
-        };
-      },
-      listWorkerDeployments: async () => ({ workerDeployments: deployments.map((name) => ({ name })) }),
-      async describeTaskQueue() {
-        return {
-          pollers: polling.map((buildId) => ({
-            identity: `1@${buildId}`,
-            lastAccessTime: { seconds },
-            deploymentOptions: { deploymentName: 'holdfast', buildId },
-          })),
-        };
-      },
-      async updateWorkflowExecutionOptions(request: { workflowExecution: { workflowId: string } }) {
-        const { workflowId } = request.workflowExecution;
-        calls.push(`override ${workflowId}`);
-        flows.splice(
-          flows.findIndex((one) => one.workflowId === workflowId),
-          1,
-        );
-      },
-    },
-    workflow: {
-      count: async (query: string) => ({ count: matching(query).length }),
-      async *list({ query }: { query: string }) {
-        for (const { workflowId, type } of matching(query))
-          yield {
-            workflowId,
-            type,
-            runId: 'run',
-            status: { name: 'RUNNING' },
-            startTime: new Date(),
-            typedSearchAttributes: { get: () => undefined },
-          };
-      },
-      getHandle: (workflowId: string, runId: string) => ({
-        async signal(name: string, ...args: unknown[]) {
-          calls.push([name, workflowId, runId, ...args].join(' '));
-          move(workflowId);
-        },
-      }),
-    },
-  };
-  return { engine: { client, address: '127.0.0.1:7233', namespace: 'shop' } as unknown as Engine, calls };
-}
-
-async function ran(
-  work: (output: {
-    print: (text: string) => void;
-    printError: (text: string) => void;
-    env: NodeJS.ProcessEnv;
-  }) => Promise<number>,
-) {
-  let out = '';
-  let err = '';
-  const code = await work({ print: (text) => void (out += text), printError: (text) => void (err += text), env: {} });
-  return { code, out, err };
-}
-
-const status = (deployed: Deployed, build?: string, env: NodeJS.ProcessEnv = {}) =>
-  ran((output) =>
-    showDeployment(
-      engineWith(deployed).engine,
-      { command: 'deploy status', json: false, ...(build !== undefined && { build }) },
-      { ...output, env },
-    ),
-  );
-
-const request = { command: 'deploy drain', json: false, rate: 1_000, wait: 0, payments: false } as const;
-const drain = (engine: Engine, build: string, more: { payments?: boolean } = {}) =>
-  ran((output) => drainBuild(engine, { ...request, build, ...more }, output));
-
-const subscription = (name: string, build: string): Flow => ({
-  workflowId: `subscription-${name}`,
-  type: 'subscription',
-  build,
-});
+import { type Deployed, drain, engineWith, type Flow, QUEUES, ran, status, subscription } from './deployed.js';
 
 describe('deploy status', () => {
   const builds = { v3: 'ramping', v2: 'current', v1: 'draining', v0: 'drained' } as const;
@@ -159,6 +26,30 @@ describe('deploy status', () => {
     const { code, out } = await status({ builds, polling: ['v3', 'v2'], flows: [subscription('a', 'v1')] });
     expect(code).toBe(3);
     expect(out).toContain('nobody follows what is pinned to it: start a billing worker of this build');
+  });
+
+  test.each([
+    [['holdfast'], QUEUES, 'a queue has no worker of it'],
+    [['holdfast'], ['holdfast'], ''],
+    [['holdfast-billing'], ['holdfast-billing'], ''],
+  ])('of workers on %j of the queues %j, which the deployment has ever polled, says: "%s"', async (now, ever, says) => {
+    const { engine } = engineWith({ builds: { v2: 'current' }, polling: ['v2'], queues: now });
+    const versionTaskQueues = ever.map((name) => ({ name }));
+    Object.assign(engine.client.workflowService, {
+      describeWorkerDeploymentVersion: async () => ({ versionTaskQueues }),
+    });
+    const { out } = await ran((output) => showDeployment(engine, { command: 'deploy status', json: false }, output));
+    expect(/ {2}0 +0(?: +(\S.*))?$/m.exec(out)?.[1] ?? '').toBe(says);
+  });
+
+  test('ends with 3 where nobody follows a payment that somebody has pinned: a billing worker does not serve its queue', async () => {
+    const payment: Flow = { workflowId: 'payment-a', type: 'charge', build: 'v1', queue: 'holdfast' };
+    const flows = [payment, subscription('a', 'v1')];
+    const billing = await status({ builds: { v1: 'draining' }, polling: ['v1'], queues: ['holdfast-billing'], flows });
+    expect(billing).toMatchObject({ code: 3, out: expect.stringContaining('start a payments worker of this build') });
+    const nobody = await status({ builds: { v1: 'draining' }, polling: [], flows });
+    expect(nobody.out).toContain('start a payments and a billing worker of this build');
+    expect(await status({ builds: { v1: 'draining' }, polling: ['v1'], flows })).toMatchObject({ code: 0 });
   });
 
   test.each([
@@ -245,6 +136,22 @@ describe('deploy drain', () => {
     const second = await drain(engine, 'v1', { payments: true });
     expect(second.out).toMatch(/^1 flow still pinned to build v1:$/m);
     expect(calls.at(-1)).toBe('override payment-a.1.1');
+  });
+
+  test('says which workers what stays needs: a payment that somebody has pinned ends there, and is given to no other build', async () => {
+    const payment: Flow = { workflowId: 'payment-a', type: 'charge', build: 'v1', queue: 'holdfast' };
+    const flows: Flow[] = [payment, { ...subscription('a', 'v1'), busy: true }];
+    const { engine, calls } = engineWith({ builds, polling: ['v2', 'v1'], flows });
+    const both = await drain(engine, 'v1', { payments: true });
+    expect(both.out).toContain(
+      'They move once what is under way has ended. 1 payment of queue holdfast that somebody has pinned stays until it ends. ' +
+        'Keep a worker of this build with HOLDFAST_TASK_QUEUES=all until then',
+    );
+    flows.pop();
+    expect((await drain(engine, 'v1', { payments: true })).out).toMatch(
+      /^1 payment .* HOLDFAST_TASK_QUEUES=payments until/m,
+    );
+    expect(calls).toEqual(['moveOn subscription-a run']);
   });
 
   test('drains a build whose ramp was set to 0 %, which the server still calls ramping', async () => {
