@@ -34,7 +34,10 @@ export function addDeployCommands(program: Command, { text, wholeOf, json, ask }
     .requiredOption('--build <name>', 'which build is to be left', text('--build'))
     .option('--rate <number>', 'so many a second at most', wholeOf('--rate', 1, 1_000), RATE)
     .option('--wait <seconds>', 'how long it waits until they have moved', wholeOf('--wait', 0, 3_600), WAIT_S)
-    .option('--payments', 'another build goes on with the payments of bills that are left there')
+    .option(
+      '--payments',
+      'another build goes on with the payments of bills that are left there: first replay --open --pinned in its image',
+    )
     .action(({ payments, ...given }: Pick<DeployDrainRequest, 'build' | 'rate' | 'wait'> & { payments?: true }) =>
       ask({ command: 'deploy drain', json: json(), ...given, payments: payments === true }),
     );

@@ -114,7 +114,9 @@ function say(
   const types = counts.map(([type, count]) => `${count} ${type}`).join(', ');
   print(asLines([`${all} histories replayed${types === '' ? '' : ` (${types})`}, ${differences.length} differ`]));
   if (pinned > 0)
-    printError(`${pinned} open flows are pinned to a build and go on with that one: --pinned replays them too.\n`);
+    printError(
+      `${pinned} open flows are pinned to a build and go on with that one: --pinned replays them too, which deploy drain --payments needs first.\n`,
+    );
   if (reset > 0)
     printError(
       `${reset} runs were made by a reset, and are not replayed: Temporal replays them as the run that was reset.\n`,
