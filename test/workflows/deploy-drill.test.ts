@@ -2,7 +2,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jumpWorkflow } from '../../tools/demo/embedded/jump-workflow.js';
 import type { AuthorizeInput } from '../../src/contract/authorize.js';
 import type { ChargeInput } from '../../src/contract/charge.js';
-import { paymentWorkflowId, SIGNAL_NAMES, subscriptionWorkflowId } from '../../src/contract/names.js';
+import {
+  BILLING_TASK_QUEUE,
+  paymentWorkflowId,
+  PAYMENTS_TASK_QUEUE,
+  SIGNAL_NAMES,
+  subscriptionWorkflowId,
+} from '../../src/contract/names.js';
+import { whyPassedOver } from '../../workers/version-state.js';
 import type { SubscriptionInput } from '../../src/contract/subscription.js';
 import type { Drained } from '../../src/cli/deploy-drain.js';
 import { chargeInput } from '../support/charges.js';
@@ -49,7 +56,11 @@ afterAll(async () => {
 
 test('a build ramps, a bad one is rolled back, the old one is drained, and no payment is lost or made twice', async () => {
   const v1 = { payments: stack.worker(), billing: await deploys.worker('v1', 'billing') };
+  const passedOver = () => whyPassedOver(stack.temporal, [PAYMENTS_TASK_QUEUE, BILLING_TASK_QUEUE]);
+  expect(await passedOver()).toEqual([]);
   await deploys.makeCurrent('v1');
+  // Workers of no build learn it here.
+  await until(passedOver, (reasons) => reasons.length === 2 && reasons.every((one) => one.includes('build "v1"')));
   await begin();
   const status = await deploys.command(['deploy', 'status']);
   expect(status.out).toMatch(/^Deployment holdfast, versions used: 1 of 100$/m);
