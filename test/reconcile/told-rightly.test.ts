@@ -198,6 +198,20 @@ describe('an acknowledgement is of one difference', () => {
     expect(await idOf({ ...line, created: THEN + DAY })).not.toBe(first);
     expect(await idOf({ ...line, created: undefined, settled: THEN + DAY })).not.toBe(first);
   });
+
+  test('of a flow that was stopped, and not of when it is stopped again, as one of commands may be', async () => {
+    const stopped = async (closedAt: number): Promise<string> => {
+      const one: FlowFacts = { ...commands([]), state: 'stopped', closedAt };
+      const answer = { rows: [] };
+      const when = { windowMs: DAY, now: NOW };
+      const { findings: made } = await reconcileFlow(one, async () => answer, portOf([one]), when);
+      return made.map(findingWorkflowId).join();
+    };
+    const first = await stopped(THEN);
+    expect(first).toBe('finding-unfollowed-payment-actions-pay-1-2027-01-27T12:00:00.000Z');
+    expect(await stopped(THEN)).toBe(first);
+    expect(await stopped(THEN + DAY)).not.toBe(first);
+  });
 });
 
 describe('a payment that the service does not have', () => {

@@ -1,6 +1,6 @@
 import { referenceOfWorkflowId } from '../../contract/names.js';
 import type { Finding, FlowFacts } from '../../contract/reconcile.js';
-import { sayAsked } from './sentences.js';
+import { iso, sayAsked } from './sentences.js';
 
 /** A finding about a flow that was stopped, of whose payment the service shows no money or says nothing. */
 export function unfollowed(flow: FlowFacts, why: string): Finding {
@@ -16,10 +16,11 @@ export function unasked(flow: FlowFacts, why: string): Finding {
 }
 
 function nobodyKnows(flow: FlowFacts, what: string): Finding {
-  const { workflowId, paymentId, businessUnit, amount, currency } = flow;
+  const { workflowId, closedAt, paymentId, businessUnit, amount, currency } = flow;
   return {
     kind: 'unfollowed',
-    subject: workflowId,
+    // Under the same id a flow of commands may be opened, and stopped, again.
+    subject: closedAt === undefined ? workflowId : `${workflowId}-${iso(closedAt)}`,
     explanation: `${workflowId}, over ${sayAsked(flow)}, ${what}.`,
     source: 'service',
     workflowId,
