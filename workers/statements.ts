@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GivenStatement, ReconcileDeps } from '../activities/reconcile.js';
+import { messageOf } from '../src/contract/message-of.js';
 
 const STATEMENT = /\.(jsonl|csv)$/i;
 
@@ -10,7 +11,9 @@ export function statementsIn(folder: string | undefined): ReconcileDeps['stateme
   return async () => {
     // What is being copied, or belongs to a mount, begins with a dot.
     const names = (await readdir(folder)).filter((name) => !name.startsWith('.')).sort();
-    const read = await Promise.all(names.map(async (name) => await statementOf(name, join(folder, name))));
+    const read = await Promise.all(
+      names.map(async (name) => await statementOf(name, join(folder, name)).catch(unreadable(name))),
+    );
     return read.filter((each) => each !== undefined);
   };
 }
@@ -20,6 +23,18 @@ async function statementOf(name: string, path: string): Promise<GivenStatement |
   const about = await stat(path);
   // A copy may keep the time at which its original was written, and never that at which it came here.
   const given = { name, changed: Math.max(about.mtimeMs, about.ctimeMs) };
-  if (STATEMENT.test(name)) return { ...given, text: await readFile(path, 'utf8') };
-  return about.isFile() ? { ...given, fault: 'is neither .jsonl nor .csv: nothing else is read here' } : undefined;
+  const isStatement = STATEMENT.test(name);
+  // The read of a pipe would never end.
+  if (!about.isFile()) return isStatement ? { ...given, fault: 'is no file, and so no statement' } : undefined;
+  if (isStatement) return { ...given, text: await readFile(path, 'utf8') };
+  return { ...given, fault: 'is neither .jsonl nor .csv: nothing else is read here' };
 }
+
+/** One file must not keep all others from being matched. As if it came now: each reconciliation names it, until it is mended. */
+const unreadable =
+  (name: string) =>
+  (error: unknown): GivenStatement => ({
+    name,
+    changed: Date.now(),
+    fault: `can't be read: ${messageOf(error)}; put it down again, or take it away`,
+  });

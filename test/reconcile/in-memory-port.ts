@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { WORKFLOW_TYPES } from '../../src/contract/names.js';
 import { type Finding, findingWorkflowId, type FlowFacts, type ReconcilePort } from '../../src/contract/reconcile.js';
 import type { Row } from '../../src/domain/reconcile/match.js';
@@ -7,6 +8,9 @@ export const NOW = Date.parse('2027-02-01T12:00:00Z');
 /** A moment that is older than any settlement window of these tests. */
 export const THEN = NOW - 5 * DAY;
 export const iso = (time: number): string => new Date(time).toISOString();
+
+/** In `toMatchObject`, which takes `{}` for anything. */
+export const NOTHING = expect.toSatisfy((found: object) => Object.keys(found).length === 0) as object;
 
 /** An engine that has these flows, and whose open flows know of these transactions. */
 export function portOf(

@@ -1,13 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
-import { createReconcileActivities, type GivenStatement, type ReconcileDeps } from '../../activities/reconcile.js';
+import { createReconcileActivities, type ReconcileDeps } from '../../activities/reconcile.js';
 import { type FlowFacts, noCounts, type SweepCall, type SweptCounts } from '../../src/contract/reconcile.js';
 import { type Payment, type ProviderClient, ProviderError } from '../../src/provider/index.js';
-import { statementsIn } from '../../workers/statements.js';
-import { DAY, flow, iso, NOW, portOf } from './in-memory-port.js';
+import { DAY, flow, iso, NOTHING, NOW, portOf } from './in-memory-port.js';
 import { sealedCalls } from '../support/sealed-calls.js';
 
 const CALL: SweepCall = {
@@ -83,7 +79,7 @@ function sweep(
 describe('a sweep', () => {
   test('asks about each flow once, and goes on after the one that an attempt before has done last', async () => {
     const whole = sweep(flowsOf(5));
-    expect(await whole.counts).toMatchObject({ flows: 5, asked: 5, found: {}, fresh: 0 });
+    expect(await whole.counts).toMatchObject({ flows: 5, asked: 5, found: NOTHING, fresh: 0 });
     expect(whole.asked).toEqual(['pay-0', 'pay-1', 'pay-2', 'pay-3', 'pay-4']);
     const before = { last: 'payment-order-002', counts: { ...noCounts(), flows: 3, asked: 3 } };
     const rest = sweep(flowsOf(5), { before });
@@ -124,11 +120,11 @@ describe('a sweep', () => {
     const unreadable = { ...second, result: undefined, unreadable: 'its result needs key k1' };
     const { asked, counts, port } = sweep([first, unreadable, third], { call: { sample: 0 } });
     const told = { unanswered: 1, reasons: ['payment-order-001: its result needs key k1'] };
-    expect(await counts).toMatchObject({ flows: 3, asked: 0, doubts: 1, found: {}, ...told });
+    expect(await counts).toMatchObject({ flows: 3, asked: 0, doubts: 1, found: NOTHING, ...told });
     // Its money is not called money of nobody either, where another flow of its payment is asked about.
     const other = { ...third, paymentId: 'pay-1', needsOperator: true };
     const both = sweep([unreadable, other], { call: { swept: { which: 'needsOperator' } } });
-    expect(await both.counts).toMatchObject({ flows: 2, unanswered: 2, found: {} });
+    expect(await both.counts).toMatchObject({ flows: 2, unanswered: 2, found: NOTHING });
     expect([asked, port.kept, both.port.kept]).toEqual([[], [], []]);
   });
 
@@ -137,7 +133,7 @@ describe('a sweep', () => {
     const error = new ProviderError('its key is refused', { ...fields, failureType: 'CredentialsRejected' });
     const doubtful = (closedAt: number) => [flow({ closedAt }, { status: 'declined', confirmed: false })];
     const fresh = sweep(doubtful(NOW - 11 * DAY), { error });
-    expect(await fresh.counts).toMatchObject({ unanswered: 1, askAgain: 1, found: {} });
+    expect(await fresh.counts).toMatchObject({ unanswered: 1, askAgain: 1, found: NOTHING });
     const old = sweep(doubtful(NOW - 12.5 * DAY), { error });
     expect(await old.counts).toMatchObject({ askAgain: 1, found: { unfollowed: 1 } });
     expect(old.port.kept[0]?.explanation).toMatch(/^payment-order-1, .* two weeks ago, .*\(its key is refused\)/);
@@ -156,7 +152,7 @@ describe('a sweep', () => {
       const one = flow({}, isDoubtful ? { status: 'declined', confirmed: false } : {});
       for (const riskUnit of [undefined, { getPayment: () => Promise.reject(refused('getPayment', 404, OWN)) }]) {
         const told = await sweep([one], { ofLists, ...(riskUnit !== undefined && { riskUnit }) }).counts;
-        expect(told).toMatchObject({ asked: 1, found: {}, unanswered: 1, askAgain: isDoubtful ? askAgain : 0 });
+        expect(told).toMatchObject({ asked: 1, found: NOTHING, unanswered: 1, askAgain: isDoubtful ? askAgain : 0 });
         const why = askAgain === 0 ? 'the service of "default" offers no list of authorizations' : ofLists.message;
         expect(told.reasons).toEqual([`payment-order-1: payment pay-1 could not be read (${why})`]);
       }
@@ -169,7 +165,7 @@ describe('a sweep', () => {
     const doubtful = [flow({}, { status: 'declined', confirmed: false })];
     expect(await sweep([flow()], { error: absent }).counts).toMatchObject({ found: { flowWithoutMoney: 1 } });
     expect(await sweep(doubtful, { error: absent }).counts).toMatchObject({ unanswered: 0, askAgain: 0 });
-    expect(await sweep([flow()], { error: ofProxy }).counts).toMatchObject({ found: {}, unanswered: 1 });
+    expect(await sweep([flow()], { error: ofProxy }).counts).toMatchObject({ found: NOTHING, unanswered: 1 });
     expect(await sweep(doubtful, { error: ofProxy }).counts).toMatchObject({ unanswered: 1, askAgain: 1 });
     const other = (error: ProviderError) => ({ getPayment: () => Promise.reject(error) });
     for (const [error, ofOther] of [
@@ -177,7 +173,7 @@ describe('a sweep', () => {
       [ofProxy, absent],
     ] as const) {
       const told = await sweep([flow()], { error, riskUnit: other(ofOther) }).counts;
-      expect(told).toMatchObject({ found: {}, unanswered: 1 });
+      expect(told).toMatchObject({ found: NOTHING, unanswered: 1 });
     }
     const both = await sweep([flow()], { error: absent, riskUnit: other(absent) }).counts;
     expect(both).toMatchObject({ found: { flowWithoutMoney: 1 }, unanswered: 0 });
@@ -198,7 +194,7 @@ describe('a sweep', () => {
     expect(first).toMatchObject({ asked: 2, found: { otherAmount: 1 }, fresh: 1, counted: [expect.any(String)] });
     const { counted = [] } = first;
     const after = await sweep(twice, { amount: 1096, call: { counted } }).counts;
-    expect(after).toMatchObject({ asked: 2, found: {} });
+    expect(after).toMatchObject({ asked: 2, found: NOTHING });
     expect(after).not.toHaveProperty('counted');
     const again = sweep(twice, { amount: 1096, before: { last: 'payment-order-1', counts: first } });
     expect(await again.counts).toMatchObject({ found: { otherAmount: 1 } });
@@ -208,85 +204,5 @@ describe('a sweep', () => {
     const begun = performance.now();
     await sweep(flowsOf(6), { call: { readsPerSecond: 50 } }).counts;
     expect(performance.now() - begun).toBeGreaterThan(95);
-  });
-});
-
-describe('statements that lie ready', () => {
-  const since = NOW - DAY;
-  const lines = (from: number, until: number, transactionId: string): string =>
-    [
-      JSON.stringify({ covers: `${iso(from)},${iso(until)}` }),
-      JSON.stringify({
-        kind: 'charge',
-        transaction_id: transactionId,
-        amount: 500,
-        currency: 'USD',
-        created: iso(from),
-      }),
-    ].join('\n');
-  const matched = async (from: number, until: number, changed: number, flows: FlowFacts[] = []) =>
-    await matchedOf([{ name: 'a.jsonl', text: lines(from, until, 'tx-9'), changed }], flows);
-  const matchedOf = async (given: GivenStatement[], flows: FlowFacts[] = []) => {
-    const statements = async () => given;
-    const deps = { reconcile: portOf(flows), statements } as unknown as ReconcileDeps;
-    const activities = sealedCalls(createReconcileActivities(deps));
-    return await new MockActivityEnvironment().run(() =>
-      activities.matchStatements({ since, now: NOW, windowMs: DAY }),
-    );
-  };
-
-  test('are matched where they came late: an acquirer’s is put down days after its time', async () => {
-    expect(await matched(NOW - 20 * DAY, NOW - 10 * DAY, NOW - DAY / 2)).toMatchObject({
-      found: { moneyWithoutFlow: 1 },
-      statements: [{ name: 'a.jsonl' }],
-    });
-  });
-
-  test('are matched as long as their time reaches into that of the reconciliation, whenever they came', async () => {
-    expect(await matched(NOW - 3 * DAY, NOW - DAY / 2, NOW - 2 * DAY)).toMatchObject({ fresh: 1 });
-  });
-
-  test('are left alone once they were matched, and not called refused when the namespace has forgotten their time', async () => {
-    const nothing = { statements: [], refusedStatements: [], fresh: 0 };
-    expect(await matched(NOW - 20 * DAY, NOW - 10 * DAY, NOW - 9 * DAY)).toMatchObject(nothing);
-    expect(await matched(NOW - 800 * DAY, NOW - 700 * DAY, NOW - 699 * DAY)).toMatchObject(nothing);
-    const refused = [{ name: 'a.jsonl', faults: [expect.stringMatching(/^line 1: covers: begins at/)] }];
-    expect(await matched(NOW - 800 * DAY, NOW - DAY / 2, NOW)).toMatchObject({ refusedStatements: refused });
-  });
-
-  test('are refused while a flow of their time can not be read: its money would be called that of nobody', async () => {
-    const flows = [flow({ closedAt: NOW, result: undefined, unreadable: 'its result needs key k1' })];
-    expect(await matched(NOW - 3 * DAY, NOW - DAY / 2, NOW, flows)).toMatchObject({
-      found: {},
-      refusedStatements: [{ name: 'a.jsonl', faults: [expect.stringMatching(/^its result needs key k1; put it/)] }],
-    });
-  });
-
-  test('came when they were put down, whatever time a copy has kept', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'holdfast-put-down-'));
-    const begun = Date.now();
-    writeFileSync(join(folder, 'a.csv'), 'kind');
-    utimesSync(join(folder, 'a.csv'), 1, 1);
-    const [one] = (await statementsIn(folder)?.()) ?? [];
-    rmSync(folder, { recursive: true });
-    expect(one).toMatchObject({ name: 'a.csv', text: 'kind' });
-    expect(one?.changed).toBeGreaterThan(begun - 1_000);
-  });
-
-  test('are read whatever the case of their names, and any other file is named as refused, once', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'holdfast-put-down-'));
-    for (const name of ['JANUARY.CSV', 'june.csv.gz', '.july.csv']) writeFileSync(join(folder, name), 'kind');
-    mkdirSync(join(folder, 'matched'));
-    const given = (await statementsIn(folder)?.()) ?? [];
-    rmSync(folder, { recursive: true });
-    const fault = expect.stringContaining('is neither .jsonl nor .csv') as string;
-    expect(given).toMatchObject([
-      { name: 'JANUARY.CSV', text: 'kind' },
-      { name: 'june.csv.gz', fault },
-    ]);
-    const [, other] = given;
-    const put = (changed: number) => matchedOf([{ ...other, changed } as GivenStatement]);
-    expect(await put(NOW)).toMatchObject({ refusedStatements: [{ name: 'june.csv.gz', faults: [fault] }] });
-    expect(await put(since)).toMatchObject({ statements: [], refusedStatements: [] });
   });
 });

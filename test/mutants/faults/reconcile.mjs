@@ -88,7 +88,7 @@ export const RECONCILE_FAULTS = [
     file: 'activities/reconcile.ts',
     from: 'Math.max(parsed.statement.covers.until, changed) <= since',
     to: 'parsed.statement.covers.until <= since',
-    tests: ['test/reconcile/sweep.test.ts'],
+    tests: ['test/reconcile/statements-at-hand.test.ts'],
   },
   {
     name: 'sweep-goes-on-before-the-last-one',
