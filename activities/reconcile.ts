@@ -21,7 +21,7 @@ import {
 import { accountOf } from '../src/domain/reconcile/account.js';
 import { type Answer, reconcileFlow, reconcileStatement, whyTooOld } from '../src/domain/reconcile/reconcile.js';
 import { parseReconcilable } from '../src/domain/reconcile/statement-rows.js';
-import { unasked } from '../src/domain/reconcile/unfollowed.js';
+import { unasked, unfollowed } from '../src/domain/reconcile/unfollowed.js';
 import { type ActivityTable, buildActivities, requireDecodedCall } from './build-activities.js';
 import { rowsOfPayment } from './payment-rows.js';
 import type { ActivityDeps } from './read-call.js';
@@ -94,8 +94,10 @@ async function reconcileOne(
       ? { findings: [], isAsked: false, unanswered: reconciled.message, askAgain: true }
       : reconciled;
   const isOpen = askAgain === true && isDoubtful;
-  // The next reconciliation may begin after it.
-  const isLast = isOpen && swept.which === 'ended' && (flow.closedAt ?? now) < now - ASK_AGAIN_MS + LAST_TRY_MS;
+  const isStopped = flow.state === 'stopped';
+  // The next reconciliation may begin after it. An event may have come long after its flow has ended, and is shown itself.
+  const isOld = (isStopped || swept.which === 'ended') && (flow.closedAt ?? now) < now - ASK_AGAIN_MS + LAST_TRY_MS;
+  const given = isOpen && isOld ? [(isStopped ? unfollowed : unasked)(flow, unanswered ?? '')] : [];
   return {
     ...noCounts(),
     flows: 1,
@@ -104,7 +106,7 @@ async function reconcileOne(
     unanswered: unanswered === undefined ? 0 : 1,
     askAgain: isOpen ? 1 : 0,
     reasons: unanswered === undefined ? [] : [`${flow.workflowId}: ${unanswered}`],
-    ...(await keep(isLast ? [...findings, unasked(flow, unanswered ?? '')] : findings)),
+    ...(await keep([...findings, ...given])),
   };
 }
 

@@ -138,8 +138,16 @@ describe('a sweep', () => {
     expect(await old.counts).toMatchObject({ askAgain: 1, found: { unfollowed: 1 } });
     expect(old.port.kept[0]?.explanation).toMatch(/^payment-order-1, .* two weeks ago, .*\(its key is refused\)/);
     expect(await sweep([flow()], { error }).counts).toMatchObject({ unanswered: 1, askAgain: 0 });
-    const stopped = sweep([flow({ state: 'stopped' })], { error, call: { swept: { which: 'stopped' } } });
-    expect(await stopped.counts).toMatchObject({ askAgain: 1, found: {} });
+    const ofSweep = (which: 'stopped' | 'contradicted', change: Partial<FlowFacts>) =>
+      sweep([flow(change)], { error, call: { swept: { which } } });
+    expect(await ofSweep('stopped', { state: 'stopped' }).counts).toMatchObject({ askAgain: 1, found: NOTHING });
+    const long = ofSweep('stopped', { state: 'stopped', closedAt: NOW - 12.5 * DAY });
+    expect(await long.counts).toMatchObject({ askAgain: 1, found: { unfollowed: 1 } });
+    const why = /^payment-order-1, .* was stopped from outside .* could not be read \(its key is refused\)\.$/;
+    expect(long.port.kept[0]?.explanation).toMatch(why);
+    // The event that contradicts it may be new.
+    const contradicted = ofSweep('contradicted', { closedAt: NOW - 12.5 * DAY });
+    expect(await contradicted.counts).toMatchObject({ askAgain: 1, found: NOTHING });
   });
 
   test.each([
