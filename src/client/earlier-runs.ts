@@ -6,8 +6,9 @@ import {
 } from '@temporalio/client';
 import type { LatestResult } from '../contract/engine-port.js';
 import { MEMO_KEYS, WORKFLOW_TYPES } from '../contract/names.js';
-import { isSealed, isUndecodable } from '../contract/payload-marks.js';
+import { isSealed, isUndecodable, whyUndecodable } from '../contract/payload-marks.js';
 import { keyword } from './start-options.js';
+import { UndecodableError } from './undecodable.js';
 
 /** Resets create runs; no payment flow has more than this under one workflow id. */
 const MAX_RUNS = 50;
@@ -203,7 +204,10 @@ export async function latestResult(client: Client, workflowId: string, ownRunId?
   return nothing();
 }
 
-/** undefined when neither a reset nor the memo names an earlier run. */
+/**
+ * undefined when neither a reset nor the memo names an earlier run.
+ * @throws UndecodableError without the key of that memo
+ */
 async function runBefore(
   client: Client,
   workflowId: string,
@@ -213,7 +217,9 @@ async function runBefore(
   if (base !== undefined) return base;
   const takesOver: unknown = memo?.[MEMO_KEYS.takesOver];
   if (isUndecodable(takesOver))
-    throw new Error(`This worker can't decode the memo of ${workflowId} (${takesOver.holdfastUndecodable})`);
+    throw new UndecodableError(
+      `This process can't decode the memo of ${workflowId} (${whyUndecodable(takesOver)}): give it the missing key`,
+    );
   return typeof takesOver === 'string' ? takesOver : undefined;
 }
 

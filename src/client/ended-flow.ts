@@ -9,6 +9,7 @@ import { decodePayload } from '../security/data-converter.js';
 import { HoldfastError, engineUnavailable, translate } from './errors.js';
 import { isOpen } from './is-open.js';
 import { speakingRun } from './speaking-run.js';
+import { UndecodableError } from './undecodable.js';
 
 /** Time limit for two reads of an ended flow, in ms. */
 const READ_MS = 15_000;
@@ -172,9 +173,6 @@ export async function paymentOfHistory(
 function namesCreatePayment(data: Payload | undefined): boolean {
   return data?.data != null && Buffer.from(data.data).includes(CREATE_PAYMENT);
 }
-
-/** Another process, which has the key, can read it. */
-export class UndecodableError extends Error {}
 
 /** @throws UndecodableError without the key */
 export function requireDecoded<Result>(result: Result): Result {

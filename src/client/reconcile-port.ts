@@ -26,12 +26,13 @@ import {
 } from '../contract/reconcile.js';
 import { MONEY_TYPES } from '../domain/reconcile/account.js';
 import { described, eventsOf } from './earlier-runs.js';
-import { paymentOfHistory, requireDecoded, UndecodableError } from './ended-flow.js';
+import { paymentOfHistory, requireDecoded } from './ended-flow.js';
 import { actionsSoFar, openRunOf } from './open-run.js';
 import { currencyOf, tellOfDispute } from './start-actions.js';
 import { keyword } from './start-options.js';
 import { speakingRun } from './speaking-run.js';
 import { isOpen, OPEN } from './is-open.js';
+import { UndecodableError } from './undecodable.js';
 
 const PAGE = 1_000;
 /** Flows that are read at once. */

@@ -4,7 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { listFindings } from '../../../src/cli/findings.js';
 import { createEventSink } from '../../../src/client/event-sink.js';
 import { createReconcilePort } from '../../../src/client/reconcile-port.js';
-import { BILLING_TASK_QUEUE } from '../../../src/contract/names.js';
+import {
+  BILLING_TASK_QUEUE,
+  MEMO_KEYS,
+  paymentActionsWorkflowId,
+  PAYMENTS_TASK_QUEUE,
+  WORKFLOW_TYPES,
+} from '../../../src/contract/names.js';
 import type { FlowFacts, ReconcileInput, ReconcileReport } from '../../../src/contract/reconcile.js';
 import { accountOf } from '../../../src/domain/reconcile/account.js';
 import { testDataConverter } from '../../support/data-converter.js';
@@ -61,14 +67,19 @@ test('a difference of a flow that a parked event contradicts counts once, though
   expect(await handle.result()).toMatchObject({ asked: 2, found: { moneyWithoutFlow: 1 }, fresh: 1 });
 });
 
+/** The port of a process that lacks the key of all flows. */
+function withoutKey() {
+  const { connection, options } = time.client;
+  const dataConverter = testDataConverter(`new:${randomBytes(32).toString('base64')}`);
+  return createReconcilePort(new Client({ connection, namespace: options.namespace, dataConverter }));
+}
+
 test('a flow that this process lacks the key of is told as one that can not be read', async () => {
   const flows = [];
   for (let count = 0; count < 2; count += 1) flows.push(await beginFlow(time, 'charge', await inputOf(time, 'charge')));
   const ids = flows.map(({ workflowId }) => workflowId);
   for (const flow of flows) await flow.outcome();
-  const { connection, options } = time.client;
-  const dataConverter = testDataConverter(`new:${randomBytes(32).toString('base64')}`);
-  const lacking = createReconcilePort(new Client({ connection, namespace: options.namespace, dataConverter }));
+  const lacking = withoutKey();
   const facts = await lacking.flowsById(ids);
   expect(facts).toHaveLength(2);
   for (const fact of facts) {
@@ -79,17 +90,41 @@ test('a flow that this process lacks the key of is told as one that can not be r
     expect(fact).not.toHaveProperty('unreadable');
 });
 
+test('so are commands that were terminated, and whose memo names the run before them', async () => {
+  const { paymentId, reference } = await chargeOf();
+  const input = { paymentId, currency: 'USD', paymentReference: reference };
+  const workflowId = paymentActionsWorkflowId(paymentId);
+  const handle = await time.client.workflow.start(WORKFLOW_TYPES.paymentActions, {
+    workflowId,
+    taskQueue: PAYMENTS_TASK_QUEUE,
+    args: [input],
+    memo: { [MEMO_KEYS.takesOver]: 'none' },
+  });
+  await handle.terminate('by mistake');
+  expect(await withoutKey().flowsById([workflowId])).toMatchObject([
+    { state: 'stopped', unreadable: expect.stringMatching(/memo of payment-actions-.* \(unknown key id "/) },
+  ]);
+  const [facts] = await createReconcilePort(time.client).flowsById([workflowId]);
+  expect(facts).toMatchObject({ state: 'stopped' });
+  expect(facts).not.toHaveProperty('unreadable');
+});
+
 test('a reconciliation whose time is over before it begins is refused: it would say that there is no difference', async () => {
   const since = new Date((await time.now()) - HOUR).toISOString();
   const handle = await start('reconcile-late', { since });
   await expect(handle.result()).rejects.toMatchObject(failsWith('InvalidInput', 'since: '));
 });
 
-/** A charge, and a flow of commands for it. */
-async function charged() {
+async function chargeOf() {
   const charge = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
   const { paymentId = '' } = (await charge.outcome()) as { paymentId?: string };
-  const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: charge.reference });
+  return { paymentId, reference: charge.reference };
+}
+
+/** A charge, and a flow of commands for it. */
+async function charged() {
+  const { paymentId, reference } = await chargeOf();
+  const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: reference });
   const refund = async () =>
     (await time.sandbox.ledger()).find((one) => one.kind === 'refund' && one.payment_id === paymentId);
   const account = async () => {
