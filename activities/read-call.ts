@@ -176,6 +176,14 @@ export function offersNoList({ httpStatus, category }: Pick<FailureDetails, 'htt
   return httpStatus !== 404 || category !== undefined;
 }
 
+/** What the service answers, with the same error body, where it has not looked for the payment: see its list of errors. */
+const NOT_OF_THE_PAYMENT = /app_id|path not found/i;
+
+/** True for a 404 of the service that says of a payment that there is none. */
+export function saysNoPayment({ category, moreInfo = '' }: Pick<FailureDetails, 'category' | 'moreInfo'>): boolean {
+  return category !== undefined && !NOT_OF_THE_PAYMENT.test(moreInfo);
+}
+
 /** Resolves to undefined for a 404: the resource does not exist. */
 export async function orNothing<Answer>(read: Promise<Answer>): Promise<Answer | undefined> {
   try {

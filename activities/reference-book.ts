@@ -1,12 +1,13 @@
 import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import { messageOf } from '../src/contract/message-of.js';
 import type { CreatePaymentCall } from '../src/contract/activity-calls.js';
 import { idempotencyKey } from '../src/contract/idempotency.js';
-import { FAILURE_TYPES, WORKFLOW_TYPES } from '../src/contract/names.js';
+import { FAILURE_TYPES, type FailureDetails, WORKFLOW_TYPES } from '../src/contract/names.js';
 import type { PaymentRecord } from '../src/contract/records.js';
 import type { ClaimAnswer, ReferenceBook, ReferenceClaim } from '../src/contract/reference-book.js';
 import { ProviderError } from '../src/provider/index.js';
-import { type ActivityDeps, orNothing, readCall } from './read-call.js';
+import { type ActivityDeps, readCall, saysNoPayment } from './read-call.js';
 import { readPaymentRecord } from './records.js';
 import { REFERENCE_BOOK } from './to-application-failure.js';
 
@@ -115,10 +116,18 @@ async function readEarlierPayment(
   const read = readCall(deps, { businessUnit }, async (provider, options) =>
     readPaymentRecord(await provider.getPayment(paymentId, options)),
   );
-  const payment = await orNothing(read);
+  const payment = await read.catch(nothingIfAbsent);
   if (payment === undefined) throw conflict(taken, `it made payment ${paymentId}, which the service no longer shows`);
   const madeUnder = deps.units?.get(businessUnit)?.madeUnder;
   return { ...payment, ofEarlierFlow: true, ...(madeUnder !== undefined && { madeUnder }) };
+}
+
+/** The conflict ends the flow for good, so that only the service's own word counts. Of any other 404 it asks again. */
+function nothingIfAbsent(error: unknown): undefined {
+  if (!(error instanceof ApplicationFailure) || error.type !== FAILURE_TYPES.notFound) throw error;
+  const details = (error.details?.[0] ?? {}) as FailureDetails;
+  if (saysNoPayment(details)) return undefined;
+  throw ApplicationFailure.retryable(error.message, FAILURE_TYPES.providerUnavailable, details);
 }
 
 function conflict({ firstRunId, claimedAt }: Taken, what: string): ProviderError {

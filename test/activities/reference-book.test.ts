@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { FaultInput } from '../../sandbox/control.js';
+import { type Answer, fakeService, json } from '../provider/support/fake-service.js';
 import { ReferenceBookInMemory } from '../support/reference-book-in-memory.js';
-import { type AttemptInfo, Harness, paymentCall, Service } from './support.js';
+import { type AttemptInfo, failedWith, Harness, paymentCall, Service } from './support.js';
 
 const CLAIM = { firstRunId: 'the first run', fingerprint: 'ab'.repeat(32) };
 
@@ -15,28 +15,32 @@ afterAll(() => service.close());
 /** One attempt to create a payment, and what it sent. */
 async function attempted(
   book: ReferenceBookInMemory,
-  { faults = [], call = paymentCall(), ...info }: AttemptInfo & { faults?: FaultInput[]; call?: typeof CALL } = {},
+  { url = service.sandbox.url, call = paymentCall(), ...info }: AttemptInfo & { url?: string; call?: typeof CALL } = {},
 ) {
   const workflowId = call.key.replace(/:.*/, '');
-  const engine = { claimOf: () => Promise.resolve(CLAIM), inFirstTry: () => Promise.resolve(info.attempt !== 2) };
-  const harness = new Harness({ baseUrl: service.sandbox.url, engine, referenceBook: book });
-  for (const fault of faults) await service.sandbox.control.addFault(fault);
+  const engine = {
+    claimOf: () => Promise.resolve(CLAIM),
+    inFirstTry: () => Promise.resolve(info.attempt !== 2),
+  };
+  const harness = new Harness({ baseUrl: url, engine, referenceBook: book });
   try {
-    const failed = await harness.fail('createPayment', call, { workflowId, workflowType: 'charge', ...info });
-    return { ...failed, sent: harness.requests, proof: harness.heartbeats };
+    const ended = await harness
+      .run('createPayment', call, { workflowId, workflowType: 'charge', ...info })
+      .catch(failedWith);
+    return { ...ended, sent: harness.requests, proof: harness.heartbeats };
   } finally {
-    await service.sandbox.control.clearFaults();
     await harness.close();
   }
 }
 const CALL = paymentCall();
+const WORKFLOW_ID = CALL.key.replace(/:.*/, '');
+const OWN = { category: 'api_request_error', description: 'The resource was not found.' };
 
 /** In it another flow has the reference of the call. */
 function taken(paymentId?: string) {
   const book = new ReferenceBookInMemory();
-  const workflowId = CALL.key.replace(/:.*/, '');
   const entry = { ...CLAIM, firstRunId: 'another run', namespace: 'default', ...(paymentId && { paymentId }) };
-  book.entries.set(workflowId, entry);
+  book.entries.set(WORKFLOW_ID, entry);
   return book;
 }
 
@@ -88,10 +92,16 @@ describe('a reference of another flow', () => {
     });
   });
 
-  test('is tried again while its payment can not be read', async () => {
-    const faults = [{ action: 'status', status: 503, method: 'GET', path: '/payments/*' }] as const;
-    const failed = await attempted(taken(randomUUID()), { call: CALL, faults: [...faults] });
+  test.each<[string, Answer]>([
+    ['the service is away', json(503, {})],
+    ['a proxy answers 404', (response) => void response.writeHead(404).end('<html>')],
+    ['the service has not looked for it', json(404, { ...OWN, more_info: 'Path not found' })],
+    ['it was made under another app id', json(404, { ...OWN, more_info: 'App_id that is related to ... not found' })],
+  ])('is tried again while its payment can not be read: %s', async (_why, answer) => {
+    const stub = await fakeService(answer);
+    const failed = await attempted(taken(randomUUID()), { call: CALL, url: stub.url });
+    await stub.close();
     expect(failed).toMatchObject({ type: 'ProviderUnavailable', retryable: true });
-    expect(failed.sent.filter((request) => request.startsWith('POST'))).toEqual([]);
+    expect(failed.sent).toEqual([expect.stringMatching(/^GET /)]);
   });
 });

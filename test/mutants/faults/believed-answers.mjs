@@ -158,4 +158,13 @@ export const BELIEVED_ANSWER_FAULTS = [
     to: 'payment.afterReset',
     tests: ['test/simulation/rules/doubted-holds.test.ts'],
   },
+  {
+    name: 'proxy-refuses-a-reference-for-good',
+    rule: 'answers',
+    promise: 'A 404 of a proxy does not say that the payment of a reference is gone, which would refuse it for good.',
+    file: 'activities/reference-book.ts',
+    from: 'if (saysNoPayment(details)) return undefined;',
+    to: "if (saysNoPayment({ ...details, category: 'any' })) return undefined;",
+    tests: ['test/activities/reference-book.test.ts'],
+  },
 ];
