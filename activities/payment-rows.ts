@@ -1,12 +1,12 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FlowFacts } from '../src/contract/reconcile.js';
+import type { FlowFacts, ReconcilePort } from '../src/contract/reconcile.js';
 import { FAILURE_TYPES } from '../src/contract/names.js';
 import type { TransactionKind } from '../src/contract/records.js';
 import type { Row } from '../src/domain/reconcile/match.js';
 import type { Answer } from '../src/domain/reconcile/reconcile.js';
 import { type Payment, type ProviderClient, ProviderError, type Transaction } from '../src/provider/index.js';
-import { type ActivityDeps, offersNoList, readOptions } from './read-call.js';
+import { type ActivityDeps, offersNoList, readOptions, saysNoPayment } from './read-call.js';
 
 const LISTS = {
   authorizations: ['authorization', 'listAuthorizations'],
@@ -28,10 +28,27 @@ const LONGEST_WAIT_MS = 60_000;
  * All transactions of a payment as the service has them: one read of the payment with all that belongs to it, and the
  * list of each kind that this leaves open. A payment with a risk analysis was made under the unit's risk unit.
  */
-export async function rowsOfPayment(deps: ActivityDeps, paymentId: string, flow: FlowFacts): Promise<Answer> {
-  const { businessUnit = 'default', currency } = flow;
-  const answer = await rowsUnder(deps, businessUnit, paymentId, currency);
+export async function rowsOfPayment(deps: Deps, paymentId: string, flow: FlowFacts): Promise<Answer> {
+  const { businessUnit = 'default' } = flow;
   const { riskUnit = businessUnit } = deps.units?.get(businessUnit) ?? {};
+  const answer = await rowsUnderEither(deps, [businessUnit, riskUnit], paymentId, flow);
+  if ('rows' in answer || answer.isAbsent !== true) return answer;
+  const here = [businessUnit, riskUnit].map((unit) => deps.units?.get(unit)?.madeUnder);
+  const madeUnder = await deps.reconcile.madeUnder(flow.workflowId);
+  if (here[0] === undefined || madeUnder === undefined || here.includes(madeUnder)) return answer;
+  const why = `it was made under ${madeUnder}, and for this worker business unit "${businessUnit}" is ${here[0]}`;
+  return { why, isFinal: false };
+}
+
+type Deps = ActivityDeps & { reconcile: Pick<ReconcilePort, 'madeUnder'> };
+
+async function rowsUnderEither(
+  deps: ActivityDeps,
+  [businessUnit, riskUnit]: readonly [string, string],
+  paymentId: string,
+  { currency }: FlowFacts,
+): Promise<Answer> {
+  const answer = await rowsUnder(deps, businessUnit, paymentId, currency);
   if ('rows' in answer || answer.isAbsent === undefined || riskUnit === businessUnit) return answer;
   const other = await rowsUnder(deps, riskUnit, paymentId, currency);
   // Each unit answers so for the payments of the other: only the first says what is wrong.
@@ -64,7 +81,7 @@ function unread(error: ProviderError, unit: string): Answer {
   if (list !== undefined && offersNoList(error))
     return { why: `the service of "${unit}" offers no list of ${list}`, isFinal: true };
   if (list !== undefined || failureType !== FAILURE_TYPES.notFound) return { why, isFinal: false };
-  const isAbsent = error.category !== undefined;
+  const isAbsent = saysNoPayment(error);
   return { why, isFinal: isAbsent, isAbsent };
 }
 

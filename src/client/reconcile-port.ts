@@ -3,7 +3,6 @@ import {
   WorkflowExecutionAlreadyStartedError,
   type WorkflowExecutionDescription,
   type WorkflowExecutionInfo,
-  WorkflowFailedError,
 } from '@temporalio/client';
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
 import { cutAttribute } from '../contract/cut-attribute.js';
@@ -13,7 +12,6 @@ import {
   referenceOfWorkflowId,
   WORKFLOW_TYPES,
 } from '../contract/names.js';
-import { isSealed } from '../contract/payload-marks.js';
 import {
   type Finding,
   FINDING_MEMO,
@@ -22,17 +20,15 @@ import {
   RECONCILIATION_TYPES,
   type ReconcilePort,
   type Swept,
-  UnreadableFlow,
 } from '../contract/reconcile.js';
 import { MONEY_TYPES } from '../domain/reconcile/account.js';
-import { described, eventsOf } from './earlier-runs.js';
-import { paymentOfHistory, requireDecoded } from './ended-flow.js';
-import { actionsSoFar, openRunOf } from './open-run.js';
+import { described } from './earlier-runs.js';
+import { inHistory, madeUnderOf, orUnreadable } from './flow-history.js';
+import { openRunOf } from './open-run.js';
 import { currencyOf, tellOfDispute } from './start-actions.js';
 import { keyword } from './start-options.js';
 import { speakingRun } from './speaking-run.js';
 import { isOpen, OPEN } from './is-open.js';
-import { UndecodableError } from './undecodable.js';
 
 const PAGE = 1_000;
 /** Flows that are read at once. */
@@ -61,13 +57,12 @@ export function createReconcilePort(client: Client): ReconcilePort {
       return found;
     },
     async knownToOpen(workflowId, texts) {
-      const { shown } = await openRunOf(client, workflowId).catch((error: unknown) => {
-        throw error instanceof UndecodableError ? new UnreadableFlow(sayUnreadable(workflowId, error)) : error;
-      });
+      const { shown } = await openRunOf(client, workflowId).catch(orUnreadable(workflowId));
       return new Set(
         texts.filter((text) => shown.includes(text.length < LEAST_BY_CHANCE ? JSON.stringify(text) : text)),
       );
     },
+    madeUnder: async (workflowId) => await madeUnderOf(client, workflowId).catch(orUnreadable(workflowId)),
     keepFinding: (finding) => keepFinding(client, finding),
     async keptSince() {
       const { workflowService, options } = client;
@@ -167,63 +162,9 @@ async function factsOf(client: Client, run: WorkflowExecutionDescription): Promi
   };
 }
 
-type InHistory = Pick<FlowFacts, 'paymentId' | 'result' | 'openResult' | 'unreadable'>;
-
-/** What only the history of a flow has. Without the key that is nothing, and why. */
-async function inHistory(
-  client: Client,
-  run: WorkflowExecutionDescription,
-  { type, state, paymentId }: Pick<FlowFacts, 'type' | 'state' | 'paymentId'>,
-): Promise<InHistory> {
-  const { workflowId, runId } = run;
-  try {
-    const created = paymentId === undefined ? await createdBy(client, run, state) : undefined;
-    const result = run.status.name === 'COMPLETED' ? await resultOf(client, workflowId, runId) : undefined;
-    const openResult =
-      type === WORKFLOW_TYPES.paymentActions && result === undefined
-        ? await actionsSoFar(client, workflowId, state === 'open')
-        : undefined;
-    return {
-      ...(created !== undefined && { paymentId: created }),
-      ...(result !== undefined && { result }),
-      ...(openResult !== undefined && { openResult }),
-    };
-  } catch (error) {
-    if (error instanceof UndecodableError) return { unreadable: sayUnreadable(workflowId, error) };
-    throw error;
-  }
-}
-
-function sayUnreadable(workflowId: string, { message }: UndecodableError): string {
-  return `what ${workflowId} has done can't be read: ${message}`;
-}
-
-/** A flow shows its payment once it waits for something: one that was stopped before has it in its history. */
-async function createdBy(
-  client: Client,
-  { workflowId, runId }: WorkflowExecutionDescription,
-  state: FlowFacts['state'],
-): Promise<string | undefined> {
-  if (state !== 'stopped') return undefined;
-  const events = eventsOf(client, workflowId, runId);
-  return (await paymentOfHistory(events, { client, workflowId }))?.paymentId;
-}
-
 function stateOf(name: string): FlowFacts['state'] {
   if (name === 'TERMINATED' || name === 'TIMED_OUT') return 'stopped';
   return isOpen({ name }) ? 'open' : 'ended';
-}
-
-/** @throws UndecodableError without the key: a flow whose result can't be read would look as if it knew of no money */
-async function resultOf(client: Client, workflowId: string, runId: string): Promise<unknown> {
-  try {
-    const result: unknown = requireDecoded(await client.workflow.getHandle(workflowId, runId).result());
-    // One in clear was written by nobody of ours.
-    return isSealed(result) ? result : undefined;
-  } catch (error) {
-    if (error instanceof WorkflowFailedError) return undefined;
-    throw error;
-  }
 }
 
 /**

@@ -279,6 +279,11 @@ export interface ReconcilePort {
   flowsOfPayments(paymentIds: readonly string[]): Promise<FlowFacts[]>;
   /** Those of the texts that an open flow has got from the service, or has told. */
   knownToOpen(workflowId: string, texts: readonly string[]): Promise<ReadonlySet<string>>;
+  /**
+   * Environment and app id under which the payment of the flow was made or read, such as `live/shop-1`; undefined: nobody
+   * has noted it. @throws UnreadableFlow
+   */
+  madeUnder(workflowId: string): Promise<string | undefined>;
   /** Epoch ms: flows that ended before may be forgotten. */
   keptSince(): Promise<number>;
   /** Keeps a finding. `known`: it was found before, and may have been acknowledged. */

@@ -48,6 +48,8 @@ function sweep(
     /** Of each list: then the payment shows none by itself. */
     ofLists?: Error;
     riskUnit?: Partial<ProviderClient>;
+    /** Of the recorded payment, and of the worker's units. */
+    madeUnder?: Record<'flow' | 'default' | 'risky', string>;
   } = {},
 ) {
   const asked: string[] = [];
@@ -60,13 +62,19 @@ function sweep(
     },
     listAuthorizations: () => Promise.reject(more.ofLists ?? new Error('not asked for')),
   } as unknown as ProviderClient;
-  const port = portOf(flows);
+  const { madeUnder } = more;
+  const port = { ...portOf(flows), madeUnder: async () => madeUnder?.flow };
+  const under = (unit: 'default' | 'risky') => (madeUnder === undefined ? {} : { madeUnder: madeUnder[unit] });
+  const risk = more.riskUnit === undefined ? {} : { riskUnit: 'risky' };
   const deps = {
     providers: new Map([
       ['default', provider],
       ['risky', more.riskUnit],
     ]),
-    units: new Map([['default', { holdMs: DAY, ...(more.riskUnit !== undefined && { riskUnit: 'risky' }) }]]),
+    units: new Map([
+      ['default', { holdMs: DAY, ...risk, ...under('default') }],
+      ['risky', { holdMs: DAY, ...under('risky') }],
+    ]),
     reconcile: port,
     now: () => NOW,
   } as unknown as ReconcileDeps;
@@ -187,7 +195,32 @@ describe('a sweep', () => {
     expect(both).toMatchObject({ found: { flowWithoutMoney: 1 }, unanswered: 0 });
     const found = { getPayment: async (id: string) => ({ data: paymentOf(id) }) } as unknown as ProviderClient;
     const elsewhere = await sweep([flow()], { error: absent, riskUnit: found }).counts;
-    expect(elsewhere).toMatchObject({ found: {}, unanswered: 0 });
+    expect(elsewhere).toMatchObject({ found: NOTHING, unanswered: 0 });
+  });
+
+  test('takes no payment for absent that the service has not looked for, or looked for under another app id', async () => {
+    const absent = refused('getPayment', 404, OWN);
+    const doubtful = flow({}, { status: 'declined', confirmed: false });
+    const units = { default: 'live/shop-2', risky: 'live/risk-2' };
+    const of = async (made: string, one = flow()) =>
+      await sweep([one], {
+        error: absent,
+        riskUnit: { getPayment: () => Promise.reject(absent) },
+        madeUnder: { ...units, flow: made },
+      }).counts;
+    const elsewhere = await of('live/shop-1');
+    const says = 'it was made under live/shop-1, and for this worker business unit "default" is live/shop-2';
+    expect(elsewhere).toMatchObject({ found: NOTHING, unanswered: 1, reasons: [expect.stringContaining(says)] });
+    expect(await of('live/shop-1', doubtful)).toMatchObject({ found: NOTHING, askAgain: 1 });
+    for (const made of Object.values(units))
+      expect(await of(made)).toMatchObject({ found: { flowWithoutMoney: 1 }, unanswered: 0 });
+    for (const moreInfo of ['App_id that is related to the payment was not found', 'Path not found']) {
+      const error = refused('getPayment', 404, { ...OWN, moreInfo });
+      expect(await sweep([doubtful], { error }).counts).toMatchObject({ found: NOTHING, unanswered: 1, askAgain: 1 });
+      expect(await sweep([flow()], { error }).counts).toMatchObject({ found: NOTHING, unanswered: 1 });
+    }
+    const error = refused('getPayment', 404, { ...OWN, moreInfo: 'Payment resource does not exists' });
+    expect(await sweep([flow()], { error }).counts).toMatchObject({ found: { flowWithoutMoney: 1 } });
   });
 
   test('keeps what it finds, and counts it again when it is known', async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { listFindings } from '../../../src/cli/findings.js';
 import { createEventSink } from '../../../src/client/event-sink.js';
 import { createReconcilePort } from '../../../src/client/reconcile-port.js';
@@ -11,7 +12,12 @@ import {
   PAYMENTS_TASK_QUEUE,
   WORKFLOW_TYPES,
 } from '../../../src/contract/names.js';
-import type { FlowFacts, ReconcileInput, ReconcileReport } from '../../../src/contract/reconcile.js';
+import {
+  type FlowFacts,
+  type ReconcileInput,
+  type ReconcileReport,
+  UnreadableFlow,
+} from '../../../src/contract/reconcile.js';
 import { accountOf } from '../../../src/domain/reconcile/account.js';
 import { testDataConverter } from '../../support/data-converter.js';
 import { beginActions } from '../../support/virtual-flows.js';
@@ -109,6 +115,18 @@ test('so are commands that were terminated, and whose memo names the run before 
   expect(facts).not.toHaveProperty('unreadable');
 });
 
+test('of a flow is known under which app id its payment was made or first read', async () => {
+  const { actions, creator } = await charged();
+  await actions.ask('refund', { amount: 5_500 });
+  const port = createReconcilePort(time.client);
+  const here = `test/${DEFAULT_UNIT.appId}`;
+  for (const id of [creator, actions.workflowId]) {
+    expect(await port.madeUnder(id)).toBe(here);
+    await expect(withoutKey().madeUnder(id)).rejects.toThrow(UnreadableFlow);
+  }
+  expect(await port.madeUnder('payment-of-nobody')).toBeUndefined();
+});
+
 test('a reconciliation whose time is over before it begins is refused: it would say that there is no difference', async () => {
   const since = new Date((await time.now()) - HOUR).toISOString();
   const handle = await start('reconcile-late', { since });
@@ -118,12 +136,12 @@ test('a reconciliation whose time is over before it begins is refused: it would 
 async function chargeOf() {
   const charge = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
   const { paymentId = '' } = (await charge.outcome()) as { paymentId?: string };
-  return { paymentId, reference: charge.reference };
+  return { paymentId, workflowId: charge.workflowId, reference: charge.reference };
 }
 
 /** A charge, and a flow of commands for it. */
 async function charged() {
-  const { paymentId, reference } = await chargeOf();
+  const { paymentId, workflowId: creator, reference } = await chargeOf();
   const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: reference });
   const refund = async () =>
     (await time.sandbox.ledger()).find((one) => one.kind === 'refund' && one.payment_id === paymentId);
@@ -132,7 +150,7 @@ async function charged() {
     expect(flow).toMatchObject({ state: 'open', status: 'idle' });
     return accountOf(flow as FlowFacts);
   };
-  return { paymentId, actions, refund, account };
+  return { paymentId, creator, actions, refund, account };
 }
 
 describe('what a later run of commands has come to know of a refund is known to a reconciliation', () => {
