@@ -16,7 +16,7 @@ import { refusePaymentIfBraked } from './brakes.js';
 import { limitsOutgoingOf } from './outgoing.js';
 import { type ActivityDeps, bytesOf, MOST_BYTES_TOGETHER, whyNoCards, readCall } from './read-call.js';
 import { paymentRecord, readPaymentRecord } from './records.js';
-import { enterAdopted, withReferenceClaimed } from './reference-book.js';
+import { enterAdopted, paymentOfReference, withReferenceClaimed } from './reference-book.js';
 import { noEarlierLeft, provenFirstTry, sendKeyedPost } from './send-call.js';
 import { TRANSACTIONS } from './transaction-table.js';
 import { listTransactions } from './transactions.js';
@@ -36,7 +36,10 @@ export async function createPayment(deps: ActivityDeps, call: CreatePaymentCall)
     deps,
     { ...underUnit, postUntil: await createUntil(deps, call) },
     async (provider, options) => {
-      await refusePaymentIfBraked(deps, underUnit, call.businessUnit);
+      const earlier = await refusePaymentIfBraked(deps, underUnit, call.businessUnit).catch(
+        async (refused: unknown) => (await paymentOfReference(deps, underUnit)) ?? Promise.reject(refused),
+      );
+      if (earlier !== undefined) return earlier;
       return await withReferenceClaimed(deps, underUnit, async () => ({
         // Not set for an adopted payment: it may come from a worker with another app id.
         ...(madeUnder !== undefined && { madeUnder }),

@@ -28,18 +28,39 @@ export async function withReferenceClaimed(
   call: CreatePaymentCall,
   send: () => Promise<PaymentRecord>,
 ): Promise<PaymentRecord> {
-  const claimed = await claimReference(deps);
+  const claimed = await askBook(deps, 'claim');
   if (claimed === undefined) return await send();
-  const { book, workflowId, claim, answer } = claimed;
-  if (answer.owner === 'another flow') {
-    const { workflowType = '' } = activityInfo();
-    const adopts = ADOPTING.includes(workflowType) && call.key === idempotencyKey(workflowId, 'createPayment', 1);
-    const paymentId = toAdopt(answer, claim, book.namespace, adopts);
-    return await readEarlierPayment(deps, call, answer, paymentId);
-  }
+  const earlier = await earlierPayment(deps, call, claimed);
+  if (earlier !== undefined) return earlier;
   const payment = await send();
   await notePayment(claimed, payment);
   return payment;
+}
+
+/**
+ * The same for a flow that may not send, and so claims nothing: what an earlier flow of its reference has charged counts
+ * as nothing sent otherwise, and is charged again under the next reference.
+ * @returns undefined if no other flow has the reference
+ * @throws ProviderError as {@link withReferenceClaimed}
+ */
+export async function paymentOfReference(
+  deps: ActivityDeps,
+  call: CreatePaymentCall,
+): Promise<PaymentRecord | undefined> {
+  const looked = await askBook(deps, 'ownerOf');
+  return looked === undefined ? undefined : await earlierPayment(deps, call, looked);
+}
+
+async function earlierPayment(
+  deps: ActivityDeps,
+  call: CreatePaymentCall,
+  { book, workflowId, claim, answer }: Asked,
+): Promise<PaymentRecord | undefined> {
+  if (answer.owner !== 'another flow') return undefined;
+  const { workflowType = '' } = activityInfo();
+  const adopts = ADOPTING.includes(workflowType) && call.key === idempotencyKey(workflowId, 'createPayment', 1);
+  const paymentId = toAdopt(answer, claim, book.namespace, adopts);
+  return await readEarlierPayment(deps, call, answer, paymentId);
 }
 
 /**
@@ -48,19 +69,22 @@ export async function withReferenceClaimed(
  * @throws ProviderError if the book does not answer
  */
 export async function enterAdopted(deps: ActivityDeps, payment: PaymentRecord): Promise<void> {
-  const claimed = await claimReference(deps);
+  const claimed = await askBook(deps, 'claim');
   if (claimed?.answer.owner === 'this flow') await notePayment(claimed, payment);
 }
 
-interface Claimed {
+interface Asked {
   book: ReferenceBook;
   workflowId: string;
   claim: ReferenceClaim;
   answer: ClaimAnswer;
 }
 
-/** @returns undefined without a reference book */
-async function claimReference({ referenceBook: book, engine }: ActivityDeps): Promise<Claimed | undefined> {
+/** @returns undefined without a reference book, or where nobody has the reference, and it was not claimed */
+async function askBook(
+  { referenceBook: book, engine }: ActivityDeps,
+  how: 'claim' | 'ownerOf',
+): Promise<Asked | undefined> {
   const { workflowExecution } = activityInfo();
   if (book === undefined || workflowExecution === undefined) return undefined;
   const { workflowId, runId } = workflowExecution;
@@ -70,13 +94,13 @@ async function claimReference({ referenceBook: book, engine }: ActivityDeps): Pr
       operation: 'claimOf',
     });
   });
-  const answer = await book.claim(workflowId, claim).catch((error: unknown) => {
+  const answer = await book[how](workflowId, claim).catch((error: unknown) => {
     throw new ProviderError(`Not sent: the reference book does not answer: ${textOf(error)}`, NOT_SENT);
   });
-  return { book, workflowId, claim, answer };
+  return answer && { book, workflowId, claim, answer };
 }
 
-async function notePayment({ book, workflowId, claim }: Claimed, { paymentId }: PaymentRecord): Promise<void> {
+async function notePayment({ book, workflowId, claim }: Asked, { paymentId }: PaymentRecord): Promise<void> {
   await book.notePayment(workflowId, claim, paymentId).catch((error: unknown) => {
     throw new ProviderError(
       `Payment ${paymentId} was created, and nothing is sent on it before the reference book holds it: ${textOf(error)}`,

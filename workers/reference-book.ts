@@ -53,6 +53,7 @@ export async function openReferenceBook(
   return {
     namespace,
     claim: (workflowId, claim) => report(book.claim(workflowId, claim)),
+    ownerOf: (workflowId, claim) => report(book.ownerOf(workflowId, claim)),
     notePayment: (workflowId, claim, paymentId) => report(book.notePayment(workflowId, claim, paymentId)),
     fault: () => fault,
     look,

@@ -30,6 +30,8 @@ export interface ReferenceBook {
   readonly namespace: string;
   /** Claims the workflow id for the flow if it is free. @throws Error if it does not answer */
   claim(workflowId: string, claim: ReferenceClaim): Promise<ClaimAnswer>;
+  /** Says who has the workflow id, and claims nothing; undefined: nobody. @throws Error if it does not answer */
+  ownerOf(workflowId: string, claim: ReferenceClaim): Promise<ClaimAnswer | undefined>;
   /** Enters the flow's latest payment. @throws Error if it does not answer, or if the claim is not this flow's */
   notePayment(workflowId: string, claim: ReferenceClaim, paymentId: string): Promise<void>;
 }

@@ -43,14 +43,22 @@ export class PostgresReferenceBook implements ReferenceBook {
     this.#pool.on('error', () => undefined);
   }
 
-  async claim(workflowId: string, { firstRunId, fingerprint }: ReferenceClaim): Promise<ClaimAnswer> {
+  async claim(workflowId: string, claim: ReferenceClaim): Promise<ClaimAnswer> {
+    const { firstRunId, fingerprint } = claim;
     await this.prepare();
     const made = await this.#ask(CLAIM, [this.#environment, workflowId, firstRunId, fingerprint, this.namespace]);
     if (made.rowCount === 1) return { owner: 'this flow' };
     // A statement of its own, since a row that another transaction has just committed is not visible to the first one.
+    const owner = await this.ownerOf(workflowId, claim);
+    if (owner === undefined) throw new Error('the row of the reference was deleted in this moment');
+    return owner;
+  }
+
+  async ownerOf(workflowId: string, { firstRunId }: ReferenceClaim): Promise<ClaimAnswer | undefined> {
+    await this.prepare();
     const { rows } = await this.#ask<Row>(READ, [this.#environment, workflowId]);
     const [row] = rows;
-    if (row === undefined) throw new Error('the row of the reference was deleted in this moment');
+    if (row === undefined) return undefined;
     if (row.first_run_id === firstRunId) return { owner: 'this flow' };
     return {
       owner: 'another flow',

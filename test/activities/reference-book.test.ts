@@ -15,14 +15,21 @@ afterAll(() => service.close());
 /** One attempt to create a payment, and what it sent. */
 async function attempted(
   book: ReferenceBookInMemory,
-  { url = service.sandbox.url, call = paymentCall(), ...info }: AttemptInfo & { url?: string; call?: typeof CALL } = {},
+  {
+    url = service.sandbox.url,
+    call = paymentCall(),
+    isBraked = false,
+    ...info
+  }: AttemptInfo & { url?: string; call?: typeof CALL; isBraked?: boolean } = {},
 ) {
   const workflowId = call.key.replace(/:.*/, '');
   const engine = {
     claimOf: () => Promise.resolve(CLAIM),
     inFirstTry: () => Promise.resolve(info.attempt !== 2),
+    taskWasLost: () => Promise.resolve(false),
   };
-  const harness = new Harness({ baseUrl: url, engine, referenceBook: book });
+  const brakeOf = () => (isBraked ? BRAKE : undefined);
+  const harness = new Harness({ baseUrl: url, engine, referenceBook: book, brakeOf });
   try {
     const ended = await harness
       .run('createPayment', call, { workflowId, workflowType: 'charge', ...info })
@@ -35,6 +42,7 @@ async function attempted(
 const CALL = paymentCall();
 const WORKFLOW_ID = CALL.key.replace(/:.*/, '');
 const OWN = { category: 'api_request_error', description: 'The resource was not found.' };
+const BRAKE = { businessUnit: 'default', who: 'Ada', why: 'charges twice', since: '2027-01-31T10:00:00.000Z' };
 
 /** In it another flow has the reference of the call. */
 function taken(paymentId?: string) {
@@ -103,5 +111,25 @@ describe('a reference of another flow', () => {
     await stub.close();
     expect(failed).toMatchObject({ type: 'ProviderUnavailable', retryable: true });
     expect(failed.sent).toEqual([expect.stringMatching(/^GET /)]);
+  });
+
+  test('is found although its unit is braked: what was charged under it is no payment that was never sent', async () => {
+    const { id } = (await service.sandbox.api.createPayment({})).body;
+    const adopted = await attempted(taken(id), { call: CALL, isBraked: true });
+    expect(adopted).toMatchObject({ paymentId: id, ofEarlierFlow: true, sent: [expect.stringMatching(/^GET /)] });
+    const conflict = { type: 'ReferenceConflict', details: { referenceBook: 'taken' }, sent: [] };
+    expect(await attempted(taken(), { call: CALL, isBraked: true })).toMatchObject(conflict);
+    const unreachable = Object.assign(taken(id), { fails: ['ownerOf'] });
+    const waits = { type: 'ProviderUnavailable', details: { referenceBook: 'unreachable', mayHaveLeft: false } };
+    expect(await attempted(unreachable, { call: CALL, isBraked: true })).toMatchObject({ ...waits, sent: [] });
+  });
+
+  test('is not claimed by a flow that a brake keeps from sending', async () => {
+    const book = new ReferenceBookInMemory();
+    const refused = { type: 'ProviderUnavailable', details: { braked: true, mayHaveLeft: false }, sent: [] };
+    expect(await attempted(book, { call: CALL, isBraked: true })).toMatchObject(refused);
+    expect(book.entries.size).toBe(0);
+    book.entries.set(WORKFLOW_ID, { ...CLAIM, namespace: 'default' });
+    expect(await attempted(book, { call: CALL, isBraked: true })).toMatchObject(refused);
   });
 });

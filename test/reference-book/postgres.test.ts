@@ -78,6 +78,15 @@ describe.skipIf(why !== undefined)('the reference book on PostgreSQL', () => {
     expect(await after.claim('payment-order-20', claim())).toEqual({ owner: 'this flow' });
   });
 
+  test('says who has a reference, and claims nothing', async () => {
+    const mine = claim();
+    expect(await book().ownerOf('payment-order-8', mine)).toBeUndefined();
+    expect(await server.query('SELECT count(*)::int AS rows FROM holdfast_references')).toEqual([{ rows: 0 }]);
+    await book().claim('payment-order-8', mine);
+    expect(await book().ownerOf('payment-order-8', mine)).toEqual({ owner: 'this flow' });
+    expect(await book().ownerOf('payment-order-8', claim())).toMatchObject({ owner: 'another flow', ...mine });
+  });
+
   test('enters the payment of its owner only', async () => {
     const mine = claim();
     await book().claim('payment-order-3', mine);

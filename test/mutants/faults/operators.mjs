@@ -63,4 +63,23 @@ export const OPERATOR_FAULTS = [
     to: 'perhaps[0]?.transactionId',
     tests: ['test/simulation/rules/taken-over.test.ts'],
   },
+  {
+    name: 'brake-hides-what-a-reference-has-charged',
+    rule: 'money rule 2',
+    promise:
+      'A brake does not end a flow as never sent whose reference an earlier one has used, or it is charged again.',
+    file: 'activities/payments.ts',
+    from: '(await paymentOfReference(deps, underUnit)) ?? Promise.reject(refused)',
+    to: 'Promise.reject(refused)',
+    tests: ['test/activities/reference-book.test.ts'],
+  },
+  {
+    name: 'braked-flow-claims-its-reference',
+    rule: 'money rule 2',
+    promise: 'A flow that a brake keeps from sending takes its reference from nobody.',
+    file: 'activities/reference-book.ts',
+    from: "await askBook(deps, 'ownerOf')",
+    to: "await askBook(deps, 'claim')",
+    tests: ['test/activities/reference-book.test.ts'],
+  },
 ];
