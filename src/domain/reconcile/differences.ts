@@ -21,6 +21,8 @@ export interface Frame {
   /** How long after it was made a transaction is among the rows at the latest. */
   readonly listedAfterMs: number;
   readonly now: number;
+  /** Rows that flows which nobody knows any more, or another system, may account for. A statement leaves these out. */
+  readonly ofOthers?: ReadonlySet<Row>;
   readonly knownToOpen: KnownToOpen;
 }
 
@@ -31,7 +33,7 @@ const UNDECIDED: ReadonlySet<string | undefined> = new Set(['started', 'underRev
  * Every difference between the rows and the flows. What is in flight, or within the settlement window, is none.
  */
 export function differences(matched: Match, frame: Frame): Finding[] {
-  const known = knownRows(matched, frame.knownToOpen);
+  const known = new Set([...knownRows(matched, frame.knownToOpen), ...(frame.ofOthers ?? [])]);
   const twins = groupedByIntent(matched, known);
   const beside = { voidOf: voidsOfOthers(matched, known), twinOf: twinsOfAdopted(matched, twins) };
   const ofPairs = matched.pairs.flatMap((pair) => ofPair(pair, matched, frame, beside));

@@ -1,5 +1,6 @@
 import { type Finding, type FlowFacts, type ReconcilePort, UnreadableFlow } from '../../contract/reconcile.js';
 import { TRANSACTION_KINDS, type TransactionKind } from '../../contract/records.js';
+import { paymentsOf, rowsOfOthers } from './creators.js';
 import { differences, type Frame, toBeKnown } from './differences.js';
 import { idsOf, type Match, match, type Pair, type Row } from './match.js';
 import { disputes } from './disputes.js';
@@ -121,6 +122,9 @@ export async function reconcileFlow(
   for (const other of await port.flowsOfPayments(payments))
     if (!flows.has(other.workflowId)) flows.set(other.workflowId, other);
   await addFlowsOf(rows, flows, port);
+  const read = new Set(payments);
+  const matched = match(rows, flows.values());
+  const ofOthers = matched.rows.length === 0 ? new Set<Row>() : rowsOfOthers(matched, await port.keptSince());
   const covers = { from: Number.NEGATIVE_INFINITY, until: when.now };
   const frame = {
     source: 'service',
@@ -128,27 +132,17 @@ export async function reconcileFlow(
     kinds: ALL_KINDS,
     units: undefined,
     listedAfterMs: SERVICE_LAG_MS,
+    ofOthers,
   } as const;
-  const read = new Set(payments);
-  const matched = match(rows, flows.values());
   // Another flow of the payment may have made others, which were not read.
   const claims = matched.claims.filter(({ paymentId }) => paymentId !== undefined && read.has(paymentId));
   const findings = await judged({ ...matched, claims }, { ...frame, ...when }, port);
   if (flow.state !== 'stopped' || findings.some(({ workflowId }) => workflowId === flow.workflowId))
     return { findings, isAsked: true };
-  const moved = rows.filter(({ status, kind }) => status === 'Succeed' && kind !== 'void').length;
+  const isIts = (row: Row): boolean => row.status === 'Succeed' && row.kind !== 'void' && !ofOthers.has(row);
+  const moved = rows.filter(isIts).length;
   const why = moved === 0 ? 'the service shows no money of it' : 'other flows account for what the service shows';
   return { findings: [...findings, unfollowed(flow, why)], isAsked: true };
-}
-
-/** The payments that a flow names: a reauthorized hold has several. */
-function paymentsOf({ paymentId, result }: FlowFacts): string[] {
-  const ids = new Set(paymentId === undefined ? [] : [paymentId]);
-  const { paymentId: own, earlierHolds } = (result ?? {}) as { paymentId?: unknown; earlierHolds?: unknown };
-  if (typeof own === 'string') ids.add(own);
-  for (const hold of Array.isArray(earlierHolds) ? (earlierHolds as { paymentId?: unknown }[]) : [])
-    if (typeof hold.paymentId === 'string') ids.add(hold.paymentId);
-  return [...ids];
 }
 
 async function judged(matched: Match, frame: Omit<Frame, 'knownToOpen'>, port: ReconcilePort): Promise<Finding[]> {
