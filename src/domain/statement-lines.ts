@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isCurrency } from '../contract/currencies.js';
 import { show } from '../contract/fields.js';
 
 /** A line of a statement. */
@@ -40,6 +41,10 @@ export const oneOf = <const Values extends readonly string[]>(values: Values) =>
     error: ({ input }) =>
       input === undefined ? 'is missing' : `${show(input)} is unknown: use one of ${values.join(', ')}`,
   });
+
+export const currencyCode = z
+  .string({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be a text') })
+  .refine(isCurrency, { error: ({ input }) => `${show(input)} is not an ISO 4217 currency code, such as USD` });
 
 export const minorUnits = z
   .number({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be a number of minor units') })

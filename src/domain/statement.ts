@@ -4,7 +4,7 @@ import { subscriptionOfAttempt } from '../contract/names.js';
 import { CHARGEBACK, TRANSACTION_KINDS } from '../contract/records.js';
 import { TRANSACTION_STATUSES, type TransactionStatus } from '../contract/statuses.js';
 import { type LostTime, parseLostTime, showLostTime } from './lost-time.js';
-import { fieldFaults, jsonLines, minorUnits, NO_OBJECT, oneOf, textOr } from './statement-lines.js';
+import { currencyCode, fieldFaults, jsonLines, minorUnits, NO_OBJECT, oneOf, textOr } from './statement-lines.js';
 
 /** The operations that take, hold or send money first: all others follow one of these. */
 const FIRST_KINDS = ['authorization', 'charge', 'credit'] as const;
@@ -41,7 +41,7 @@ const firstRow = anyRow.extend({
   kind: oneOf(FIRST_KINDS),
   reconciliation_id: textOr(', or nobody can tell whose money it is; leave out what no flow of Holdfast has made'),
   amount: minorUnits,
-  currency: text,
+  currency: currencyCode,
 });
 const headerSchema = z.strictObject({ covers: z.string() });
 const HEADER = 'must be {"covers":"<from>,<until>"}: the time for which this statement has every transaction';

@@ -94,9 +94,21 @@ describe('a statement of the payment service', () => {
       expect.stringContaining('line 5: reconciliation_id is missing, or nobody can tell whose money it is'),
       'line 6: reconciliation_id must not be empty, nor begin or end with a space',
       'line 6: amount must be a whole number of minor units above 0',
-      'line 6: currency must not be empty, nor begin or end with a space',
+      'line 6: currency "" is not an ISO 4217 currency code, such as USD',
       expect.stringContaining('line 7: reconciliation_id must be a text, or nobody'),
     ]);
+  });
+
+  test('is refused for a currency that a reconciliation refuses in the same file', () => {
+    const { currency: _none, ...bare } = ROW;
+    for (const currency of ['usd', 'US dollars', ' USD', 7, undefined]) {
+      const line = JSON.stringify({ ...bare, currency });
+      const [fault, ...others] = faultsOf(line);
+      expect(fault).toMatch(/^line 2: currency (".*" is not an ISO 4217|must be a text$|is missing$)/);
+      expect(others).toEqual([]);
+      if (currency === undefined) continue;
+      expect(parseReconcilable(lines(HEADER, line), { now: NOW })).toEqual({ faults: [fault] });
+    }
   });
 
   test.each(['', '[]', '{"covers":7}', '{"covers":"a,b","more":1}', row()])(

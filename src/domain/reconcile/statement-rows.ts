@@ -1,12 +1,12 @@
 import { parse as parseCsv } from 'csv-parse/sync';
 import { z } from 'zod';
-import { isCurrency } from '../../contract/currencies.js';
 import { businessUnitSchema, show, uuidSchema } from '../../contract/fields.js';
 import { CHARGEBACK, TRANSACTION_KINDS, type TransactionKind } from '../../contract/records.js';
 import { TRANSACTION_STATUSES } from '../../contract/statuses.js';
 import { parseLostTime } from '../lost-time.js';
 import { decimalToMinorUnits } from '../money.js';
 import {
+  currencyCode,
   fieldFaults,
   jsonLines,
   minorUnits,
@@ -55,10 +55,7 @@ const rowSchema = z.object({
   status: oneOf(TRANSACTION_STATUSES).default('Succeed'),
   amount: minorUnits.optional(),
   amount_decimal: z.string('must be a text, such as "10.95"').optional(),
-  currency: z
-    .string('must be a text')
-    .refine(isCurrency, { error: ({ input }) => `${show(input)} is not an ISO 4217 currency code, such as USD` })
-    .optional(),
+  currency: currencyCode.optional(),
   reconciliation_id: text.optional(),
   payment_id: serviceId.optional(),
   transaction_id: serviceId.optional(),
