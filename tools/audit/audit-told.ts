@@ -71,6 +71,8 @@ function differencesFrom(name: string, answer: Outcome, { data, type }: Verified
     const answered = (answer as Partial<Record<(typeof STATED)[number], unknown>>)[field];
     return data[field] === undefined || isDeepStrictEqual(data[field], answered)
       ? []
-      : [`${name}: ${type} tells its ${field} as ${String(data[field])}, the caller was told ${String(answered)}`];
+      : [
+          `${name}: ${type} tells its ${field} as ${JSON.stringify(data[field])}, the caller was told ${JSON.stringify(answered)}`,
+        ];
   });
 }

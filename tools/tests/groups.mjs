@@ -43,6 +43,7 @@ export const ONLY_AT_FULL_COUNTS = {
     'bundles workflows for a real server; security/payload-flow compares, and the simulation gives the same contexts',
   'sandbox/survival': 'kills a real sandbox; sandbox/store shows what it keeps on disk',
   'tools/kubernetes-rendered': 'renders each overlay; tools/kubernetes reads the manifests as they stand',
+  'tools/network-policies': 'renders overlays, as tools/kubernetes-rendered',
   'tools/kubernetes-schema': 'fetches the schemas of Kubernetes; tools/kubernetes compares with our own',
   'rig/rig': 'runs the compose file with real processes for minutes; tools/compose has its rules',
   'tools/start': 'boots the whole stack five times; every set-up with npm start boots it once',
