@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { messageOf } from '../contract/message-of.js';
-import { RECONNECT_SOON } from '../client/deadlines.js';
 import { engineSettings } from '../client/engine-connection.js';
 import { environmentNamed, otherEnvironment } from '../client/environment-mark.js';
+import { DIRECTLY } from '../client/proxy.js';
 import { sayUnreadableSettings, whyUnreachable } from '../client/why-unreachable.js';
 import { ConfigError, SECRET_FILES } from '../config/index.js';
 import { createDataConverter } from '../security/data-converter.js';
@@ -117,7 +117,7 @@ async function refuseOtherEnvironment(
 }
 
 function byStack({ address, namespace }: RunningStack) {
-  return { address, namespace, connectionOptions: { channelArgs: RECONNECT_SOON } };
+  return { address, namespace, connectionOptions: { channelArgs: DIRECTLY } };
 }
 
 function byEnvironment(env: NodeJS.ProcessEnv) {

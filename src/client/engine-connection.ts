@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { RECONNECT_SOON } from './deadlines.js';
+import { channelArgsTo } from './proxy.js';
 
 /** What overrides Temporal's own settings. */
 export interface EngineAddress {
@@ -25,11 +25,12 @@ export function engineSettings(options: EngineAddress = {}, env?: Record<string,
   const file = (env ?? process.env)['TEMPORAL_CONFIG_FILE'];
   if (file && !existsSync(file)) throw new Error(`TEMPORAL_CONFIG_FILE="${file}": there is no such file`);
   const config = loadClientConnectConfig(env === undefined ? {} : { overrideEnvVars: env });
+  const address = options.address ?? config.connectionOptions.address;
   return {
     connectionOptions: {
       ...config.connectionOptions,
-      channelArgs: RECONNECT_SOON,
-      ...(options.address !== undefined && { address: options.address }),
+      channelArgs: channelArgsTo(address),
+      ...(address !== undefined && { address }),
     },
     namespace: options.namespace ?? config.namespace ?? DEFAULT_NAMESPACE,
   };

@@ -4,13 +4,13 @@ import { connect as connectByTls } from 'node:tls';
 import type { ConnectionOptions } from '@temporalio/client';
 import { messageOf } from '../contract/message-of.js';
 import { type EngineAddress, engineSettings } from './engine-connection.js';
+import { hostAndPort, proxyVariable } from './proxy.js';
 
-const DEFAULT_PORT = 7233;
 const WITHIN_MS = 1_500;
 /** By TLS 1.3 a server refuses a client's certificate only after the client has taken the handshake for done. */
 const REFUSED_WITHIN_MS = 300;
 
-type Settings = Pick<ConnectionOptions, 'address' | 'tls'>;
+type Settings = Pick<ConnectionOptions, 'address' | 'tls' | 'channelArgs'>;
 type Tls = Exclude<ConnectionOptions['tls'], boolean | null | undefined>;
 
 /** `whyUnreachable` by Temporal's settings as they are now, which is an answer itself where they can't be read. */
@@ -30,9 +30,9 @@ export function sayUnreadableSettings(error: unknown): string {
 
 /**
  * What keeps a connection to the server from being made, as one more try tells: Temporal's own errors say only that there
- * was none in time. undefined if that try succeeds.
+ * was none in time. undefined if that try succeeds, and no proxy stands between.
  */
-export async function whyUnreachable({ address, tls }: Settings): Promise<string | undefined> {
+export async function whyUnreachable({ address, tls, channelArgs }: Settings): Promise<string | undefined> {
   const options = typeof tls === 'object' && tls !== null ? tls : undefined;
   const lapsed = sayIfLapsed(tls);
   if (lapsed !== undefined) return lapsed;
@@ -40,7 +40,7 @@ export async function whyUnreachable({ address, tls }: Settings): Promise<string
   if (server === undefined) return `TEMPORAL_ADDRESS="${address}" is no address such as temporal.example.com:7233`;
   const { host, port } = server;
   const isByTls = tls !== undefined && tls !== null && tls !== false;
-  return await new Promise((resolve) => {
+  const why = await new Promise<string | undefined>((resolve) => {
     const socket = isByTls ? openByTls(host, port, options) : connectPlainly(port, host);
     const end = (why: string | undefined): void => {
       clearTimeout(timer);
@@ -55,6 +55,16 @@ export async function whyUnreachable({ address, tls }: Settings): Promise<string
     socket.once(isByTls ? 'secureConnect' : 'connect', succeed);
     socket.on('error', (error) => end(sayError(error)));
   });
+  const proxy = channelArgs?.['grpc.enable_http_proxy'] === 0 ? undefined : proxyVariable(host);
+  return why ?? (proxy === undefined ? undefined : sayProxied(proxy, host));
+}
+
+/** The proxy's address may hold a password. */
+function sayProxied(variable: string, host: string): string {
+  return (
+    `a connection without a proxy can be made, and ${variable} sends this one by a proxy: let that one through to it, or ` +
+    `name ${host} in no_grpc_proxy or no_proxy, in lower case`
+  );
 }
 
 function openByTls(host: string, port: number, options: Tls | undefined): Socket {
@@ -96,11 +106,4 @@ function sayError(error: Error & { code?: string }): string {
   if (error.code !== undefined && /CERT|SIGNATURE/.test(error.code))
     return `the server's certificate is not to be trusted (${error.message}): look at TEMPORAL_TLS_SERVER_CA_CERT_PATH and TEMPORAL_TLS_SERVER_NAME`;
   return error.message || (error.code ?? 'no connection');
-}
-
-function hostAndPort(address = '127.0.0.1'): { host: string; port: number } | undefined {
-  const text = `tcp://${address.replace(/^https?:\/\//, '')}`;
-  if (!URL.canParse(text)) return undefined;
-  const { hostname, port } = new URL(text);
-  return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? DEFAULT_PORT : Number(port) };
 }

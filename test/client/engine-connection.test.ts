@@ -1,11 +1,15 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
-import { followingConnection, isSameServer } from '../../src/client/engine-connection.js';
+import { DIRECTLY } from '../../src/client/proxy.js';
+import { engineSettings, followingConnection, isSameServer } from '../../src/client/engine-connection.js';
 import { whyUnreachable } from '../../src/client/why-unreachable.js';
 
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
 
 /** A connection to nowhere, whose settings are what `settings` holds when they are read. */
 function following() {
@@ -73,10 +77,57 @@ describe('why no connection can be made', () => {
   });
 
   test('is unknown where that try succeeds', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    expect(await whyUnreachable({ address: `127.0.0.1:${port}` })).toBeUndefined();
-    server.close();
+    const address = await listening();
+    expect(await whyUnreachable({ address })).toBeUndefined();
   });
+
+  test.each([
+    ['grpc_proxy', 'http_proxy'],
+    ['https_proxy', 'http_proxy'],
+    ['http_proxy', 'HTTPS_PROXY'],
+  ])(
+    'is the proxy of %s, where that try needs none: its address, which may hold a password, is not told',
+    async (name, other) => {
+      const address = await listening();
+      for (const one of [name, other]) vi.stubEnv(one, 'http://user:secret@127.0.0.1:9');
+      const why = await whyUnreachable({ address });
+      expect(why).toMatch(
+        new RegExp(`${name} sends this one by a proxy.* name 127\\.0\\.0\\.1 in no_grpc_proxy or no_proxy`),
+      );
+      expect(why).not.toContain('secret');
+      expect(await whyUnreachable({ address, channelArgs: DIRECTLY })).toBeUndefined();
+      vi.stubEnv('no_grpc_proxy', 'elsewhere');
+      for (const [exempt, proxied] of [
+        ['localhost,127.0.0.1', false],
+        ['localhost,127.0.0.0/8', false],
+        ['localhost,10.0.0.0/8', true],
+      ] as const) {
+        vi.stubEnv('no_proxy', exempt);
+        expect(await whyUnreachable({ address })).toBeDefined();
+        vi.stubEnv('no_grpc_proxy', '');
+        expect((await whyUnreachable({ address })) !== undefined).toBe(proxied);
+        vi.stubEnv('no_grpc_proxy', 'elsewhere');
+      }
+    },
+  );
 });
+
+test.each([
+  [undefined, true],
+  ['localhost:7233', true],
+  ['127.0.0.2:7233', true],
+  ['[::1]:7233', true],
+  ['temporal.example.com:7233', false],
+  ['10.0.0.1:7233', false],
+])('a server at %s is asked without a proxy: %s', (address, directly) => {
+  const env = address === undefined ? {} : { TEMPORAL_ADDRESS: address };
+  const { channelArgs } = engineSettings({}, env).connectionOptions;
+  expect('grpc.enable_http_proxy' in channelArgs).toBe(directly);
+});
+
+async function listening(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

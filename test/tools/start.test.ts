@@ -5,10 +5,16 @@ import { Client, Connection } from '@temporalio/client';
 import Database from 'libsql';
 import { describe, expect, test } from 'vitest';
 import { readNamespace } from '../../src/client/namespace.js';
+import { connectWhenReady } from '../../tools/stack/dev-server.js';
+import { childEnv } from '../../tools/stack/ready-process.js';
 import { processIdentity, readRunFile, type RunFile } from '../../tools/stack/run-file.js';
+import { readSettings } from '../../tools/stack/settings.js';
 import { until } from '../support/until.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { root, stackEnvironment, startScript, type Running } from './support.js';
+
+/** Nothing listens there. */
+const NOWHERE = 'http://127.0.0.1:9';
 
 interface Started {
   stack: Running;
@@ -150,6 +156,28 @@ describe('npm start', () => {
     const connection = await Connection.connect({ address: second.file.temporal?.address ?? '' });
     const found = await new Client({ connection }).workflow.getHandle('kept').describe();
     expect(found.status.name).toBe('RUNNING');
+  });
+
+  test('serves, and so does holdfast there, where variables name a proxy that reaches nothing of this machine', async () => {
+    const stateDir = temporaryFolder();
+    const proxies = { http_proxy: NOWHERE, https_proxy: NOWHERE, grpc_proxy: NOWHERE, no_proxy: 'localhost' };
+    const { file } = await startStack(stateDir, proxies);
+    expect((await fetch(`${file.webhook?.url}/ready`)).status).toBe(200);
+    const asked = startScript([join(root, 'tools', 'holdfast.mjs'), 'list'], stackEnvironment(stateDir, proxies));
+    expect([(await asked.ended).code, asked.output()]).toEqual([0, expect.stringMatching(/^No such flow/)]);
+  });
+
+  test('its processes reach it directly at an address of this machine that is not loopback, and what no_proxy names stays', async () => {
+    const settings = { ...(await readSettings(stackEnvironment(temporaryFolder()), '/state')), host: '10.9.8.7' };
+    const exempt = (env: NodeJS.ProcessEnv) => childEnv(settings, env)['no_grpc_proxy'];
+    expect(exempt({})).toBe('10.9.8.7');
+    expect(exempt({ no_proxy: 'localhost,.corp' })).toBe('localhost,.corp,10.9.8.7');
+    expect(exempt({ no_proxy: 'localhost', no_grpc_proxy: 'grpc.corp' })).toBe('grpc.corp,10.9.8.7');
+  });
+
+  test('does not wait for ever for a Temporal that runs and can not be reached, and says why', async () => {
+    const waiting = connectWhenReady(new URL(NOWHERE).host, 'default', () => undefined, 300);
+    await expect(waiting).rejects.toThrow(/^Temporal does not answer at 127\.0\.0\.1:9 within 0\.3 s: .*ECONNREFUSED/);
   });
 
   test('faults of the configuration are told all at once, before anything is started', async () => {

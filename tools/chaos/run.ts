@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { HoldfastClient } from '../../src/client/index.js';
-import { RECONNECT_SOON } from '../../src/client/deadlines.js';
+import { DIRECTLY } from '../../src/client/proxy.js';
 import { SandboxControl } from '../../sandbox/control.js';
 import { createDataConverter } from '../../src/security/data-converter.js';
 import { webhookEndpoint } from '../stack/ready-process.js';
@@ -29,7 +29,7 @@ export async function runCampaign(
   const address = hostAndPort(settings, 'temporal');
   const connection = await Connection.connect({
     address,
-    channelArgs: RECONNECT_SOON,
+    channelArgs: DIRECTLY,
   });
   const dataConverter = createDataConverter(config.keyRing);
   const temporal = new Client({ connection, namespace: settings.namespace, dataConverter });

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Client, Connection } from '@temporalio/client';
 import { HoldfastClient } from '../../src/client/index.js';
+import { DIRECTLY } from '../../src/client/proxy.js';
 import type { Config } from '../../src/config/index.js';
 import { SandboxControl } from '../../sandbox/control.js';
 import { createDataConverter } from '../../src/security/data-converter.js';
@@ -31,7 +32,7 @@ export async function openDemoStack(context: DemoContext, config: Config, signal
   const { address, namespace } = context.temporal;
   // Each running flow adds several listeners to the signal.
   setMaxListeners(0, signal);
-  const connection = await Connection.connect({ address });
+  const connection = await Connection.connect({ address, channelArgs: DIRECTLY });
   const dataConverter = createDataConverter(config.keyRing);
   const temporal = new Client({ connection, namespace, dataConverter });
   const sandbox = new SandboxControl(context.sandbox.url);

@@ -4,6 +4,9 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
+import { DIRECTLY } from '../../src/client/proxy.js';
+import { whyUnreachable } from '../../src/client/why-unreachable.js';
+import { messageOf } from '../../src/contract/message-of.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
 import { withParentDeathSignal } from './interruption.js';
 import { prepareNamespace } from './namespace.js';
@@ -67,15 +70,18 @@ async function startOn(port: number, options: DevServerOptions): Promise<DevServ
     child = spawn(command, args, { detached: true, stdio: ['ignore', log, log] });
     closeSync(log);
     child.unref();
-    const begun = Date.now();
-    return await connectWhenReady(address, namespaces.at(-1) ?? 'default', () => {
-      if (!hasEnded() && Date.now() - begun < START_LIMIT_MS) return;
-      const ended = hasEnded();
+    const assertRuns = (): void => {
+      if (hasEnded()) throw new EndedEarly('it has ended');
+    };
+    try {
+      return await connectWhenReady(address, namespaces.at(-1) ?? 'default', assertRuns);
+    } catch (error) {
       child.kill('SIGKILL');
       // A panic says why in its first lines.
-      const reason = `The Temporal dev server did not start:\n${readFileSync(logPath, 'utf8').slice(0, 2000)}`;
-      throw ended ? new EndedEarly(reason) : new Error(reason);
-    });
+      const log = readFileSync(logPath, 'utf8').slice(0, 2000);
+      const reason = `The Temporal dev server did not start: ${messageOf(error)}\n${log}`;
+      throw error instanceof EndedEarly ? new EndedEarly(reason) : new Error(reason);
+    }
   };
   const connection = await open();
   try {
@@ -162,15 +168,27 @@ function flagType(type: string): string {
   return flag;
 }
 
+/** The server runs, but nothing can be asked of it. */
+class ServerSilentError extends Error {
+  override readonly name = 'ServerSilentError';
+}
+
 const ATTEMPT_MS = 1_000;
 const PAUSE_MS = 50;
 
 /**
- * Waits until the server at `address` answers for `namespace`, and returns the open connection.
+ * Waits until the server of this machine at `address` answers for `namespace`, and returns the open connection.
  * @param stop called before each attempt; throw in it to give up
+ * @throws ServerSilentError after `limitMs`
  */
-export async function connectWhenReady(address: string, namespace: string, stop: () => void): Promise<Connection> {
-  const connection = Connection.lazy({ address });
+export async function connectWhenReady(
+  address: string,
+  namespace: string,
+  stop: () => void,
+  limitMs = START_LIMIT_MS,
+): Promise<Connection> {
+  const connection = Connection.lazy({ address, channelArgs: DIRECTLY });
+  const begun = Date.now();
   for (;;) {
     stop();
     try {
@@ -178,8 +196,11 @@ export async function connectWhenReady(address: string, namespace: string, stop:
         connection.workflowService.describeNamespace({ namespace }),
       );
       return connection;
-    } catch {
-      // The server is not ready yet. `stop` limits the wait.
+    } catch (error) {
+      if (Date.now() - begun > limitMs) {
+        const why = (await whyUnreachable({ address, channelArgs: DIRECTLY })) ?? messageOf(error);
+        throw new ServerSilentError(`Temporal does not answer at ${address} within ${limitMs / 1_000} s: ${why}`);
+      }
       await sleep(PAUSE_MS);
     }
   }

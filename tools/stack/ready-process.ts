@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { withoutProxyFor } from '../../src/client/proxy.js';
 import { within, withParentDeathSignal } from './interruption.js';
 import { hostAndPort, PORTS, urlOf, type PortName, type StackSettings } from './settings.js';
 
@@ -140,6 +141,7 @@ export function childEnv(settings: StackSettings, env: NodeJS.ProcessEnv): NodeJ
   return {
     ...withoutTemporalSettings(env),
     ...ports,
+    ...withoutProxyFor(settings.host, env),
     HOLDFAST_EMBEDDED: '1',
     HOLDFAST_BIND_ADDRESS: settings.bindAddress,
     HOLDFAST_STATE_DIR: settings.stateDir,

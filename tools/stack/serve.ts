@@ -8,6 +8,7 @@ const EXPLAINED = new Set([
   'BootError',
   'ConfigError',
   'NamespaceError',
+  'ServerSilentError',
   'StackRunningError',
   'StackSettingsError',
   'StateFormatError',

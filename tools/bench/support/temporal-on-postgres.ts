@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { Connection } from '@temporalio/client';
 import { connectWhenReady } from '../../stack/dev-server.js';
 import { withParentDeathSignal } from '../../stack/interruption.js';
 import { prepareNamespace } from '../../stack/namespace.js';
@@ -115,14 +114,8 @@ function makeDatabases(postgres: LocalPostgres, schemas: string): void {
 }
 
 async function makeNamespaces(address: string, namespaces: readonly string[], stop: () => void): Promise<void> {
-  const limit = Date.now() + STARTS_WITHIN;
-  const stopOrLate = (): void => {
-    stop();
-    if (Date.now() > limit) throw new Error('Temporal did not start in time');
-  };
-  await (await connectWhenReady(address, 'temporal-system', stopOrLate)).close();
-  const connection = await Connection.connect({ address });
+  const connection = await connectWhenReady(address, 'temporal-system', stop, STARTS_WITHIN);
   for (const namespace of namespaces) await prepareNamespace(connection, namespace);
   await connection.close();
-  for (const namespace of namespaces) await (await connectWhenReady(address, namespace, stopOrLate)).close();
+  for (const namespace of namespaces) await (await connectWhenReady(address, namespace, stop, STARTS_WITHIN)).close();
 }
