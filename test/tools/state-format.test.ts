@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { keepFormat, STATE_FORMAT, StateFormatError } from '../../tools/stack/state-format.js';
@@ -67,6 +67,23 @@ test('a folder with keys alone has no state: they are used', () => {
   expect(keep(home)).toEqual([]);
   expect(readdirSync(home).toSorted()).toEqual(['format', 'keys']);
   expect(formatIn(home)).toBe(String(STATE_FORMAT));
+});
+
+test('what a sandbox alone has left is of this version: the first npm start goes on with it', () => {
+  const home = temporaryFolder();
+  mkdirSync(join(home, 'sandbox'));
+  writeFileSync(join(home, 'sandbox', 'sandbox.db'), 'payments');
+  expect(keep(home)).toEqual([]);
+  expect(readdirSync(home).toSorted()).toEqual(['format', 'sandbox']);
+  expect(formatIn(home)).toBe(String(STATE_FORMAT));
+});
+
+test('a sandbox of another format is set aside although Temporal has left nothing', () => {
+  const { home, stateDir } = stateOf('7');
+  rmSync(join(stateDir, 'temporal.db'));
+  mkdirSync(join(stateDir, 'sandbox'));
+  expect(keep(stateDir)).toHaveLength(1);
+  expect(existsSync(join(home, '.holdfast-7-2027-01-31', 'sandbox'))).toBe(true);
 });
 
 test('state that cannot be moved stays, and a sentence says what to do', () => {

@@ -8,8 +8,10 @@ import { basename, join } from 'node:path';
 export const STATE_FORMAT = 1;
 
 const FILE = 'format';
+/** A file of every `npm start`, and of no other process. */
+const TEMPORAL = 'temporal.db';
 /** Without these there is no flow and no payment: keys and logs alone are of any format. */
-const DATABASES = ['temporal.db', 'sandbox', 'embedded'];
+const DATABASES = [TEMPORAL, 'sandbox', 'embedded'];
 /** What the stack writes there. A folder may hold something else too, which is left alone. */
 const OURS = /^(?:temporal\.(?:db|toml).*|sandbox|embedded|keys|logs|format)$/;
 
@@ -46,11 +48,14 @@ export function keepFormat(stateDir: string, say: (line: string) => void, today 
   );
 }
 
-/** undefined for a folder without state. Before there were formats none was written: `0`. */
+/**
+ * undefined for a folder without state. Before there were formats none was written: `0`. A sandbox that runs alone, or did
+ * before the first `npm start`, writes none either, and its state is of this version.
+ */
 function formatOf(stateDir: string): string | undefined {
-  if (!DATABASES.some((name) => existsSync(join(stateDir, name)))) return undefined;
-  const path = join(stateDir, FILE);
-  const text = existsSync(path) ? readFileSync(path, 'utf8').trim() : '0';
+  const has = (name: string): boolean => existsSync(join(stateDir, name));
+  if (!(has(FILE) ? DATABASES : [TEMPORAL]).some(has)) return undefined;
+  const text = has(FILE) ? readFileSync(join(stateDir, FILE), 'utf8').trim() : '0';
   return /^\d{1,6}$/.test(text) ? text : 'unknown';
 }
 
