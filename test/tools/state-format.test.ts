@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { keepFormat, STATE_FORMAT, StateFormatError } from '../../tools/stack/state-format.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -22,7 +22,7 @@ function stateOf(format?: string): { home: string; stateDir: string } {
 
 function keep(stateDir: string): string[] {
   const said: string[] = [];
-  keepFormat(stateDir, (line) => said.push(line), TODAY);
+  keepFormat(stateDir, (line) => said.push(line), { today: TODAY });
   return said;
 }
 
@@ -84,6 +84,39 @@ test('a sandbox of another format is set aside although Temporal has left nothin
   mkdirSync(join(stateDir, 'sandbox'));
   expect(keep(stateDir)).toHaveLength(1);
   expect(existsSync(join(home, '.holdfast-7-2027-01-31', 'sandbox'))).toBe(true);
+});
+
+test.each(['temporal.db', 'temporal.db-wal', 'keys', 'format'])(
+  'state of which %s cannot be moved stays whole, and the same start later sets all of it aside',
+  (name) => {
+    const { home, stateDir } = stateOf('0');
+    const before = readdirSync(stateDir);
+    const tried: string[] = [];
+    const rename = (from: string, to: string): void => {
+      tried.push(basename(from));
+      if (dirname(from) === stateDir && basename(from) === name) throw Object.assign(new Error(), { code: 'EACCES' });
+      renameSync(from, to);
+    };
+    const fails = () => keepFormat(stateDir, () => undefined, { today: TODAY, rename: rename as typeof renameSync });
+    expect(fails).toThrow(/could not be moved[^]*EACCES/);
+    expect(readdirSync(stateDir)).toEqual(before);
+    expect(readdirSync(home)).toEqual(['.holdfast']);
+    expect(readFileSync(join(stateDir, 'temporal.db-wal'), 'utf8')).toBe('more flows');
+    // A start that is killed in between leaves the format, and the keys, where the next one looks.
+    if (name === 'format') expect(tried.slice(0, 4).slice(-2)).toEqual(['keys', 'format']);
+    expect(keep(stateDir)).toHaveLength(1);
+    expect(readdirSync(join(home, '.holdfast-0-2027-01-31'))).toContain('keys');
+  },
+);
+
+test('state that cannot be moved back either is told to lie in two places', () => {
+  const { stateDir } = stateOf('0');
+  const rename = (from: string, to: string): void => {
+    if (dirname(from) !== stateDir || basename(from) === 'keys') throw Object.assign(new Error(), { code: 'EIO' });
+    renameSync(from, to);
+  };
+  const fails = () => keepFormat(stateDir, () => undefined, { today: TODAY, rename: rename as typeof renameSync });
+  expect(fails).toThrow(/\.holdfast-0-2027-01-31 \(EIO, and a part of it lies there now\): move it away/);
 });
 
 test('state that cannot be moved stays, and a sentence says what to do', () => {
