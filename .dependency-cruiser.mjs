@@ -90,6 +90,8 @@ const LAYERS = [
       'sandbox/control\\.ts$',
       // The console lists flows as `holdfast list` does, and is a process as the others are.
       'src/cli/(list|flow-row)\\.ts$',
+      // `holdfast` tells by the same as `npm start` whether a stack lives.
+      'src/cli/process-identity\\.ts$',
       'workers/process\\.ts$',
       'tools/',
       // Resolved to `dist/`, or, where nothing has been built yet, left as it is written: `../dist/`.

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { CommandError } from './errors.js';
+import { processIdentity } from './process-identity.js';
 
 const runFileSchema = z.object({
-  stack: z.object({ pid: z.int().positive() }),
+  stack: z.object({ pid: z.int().positive(), identity: z.string().optional() }),
   temporal: z.object({ address: z.string().min(1), namespace: z.string().min(1), uiUrl: z.string() }).optional(),
 });
 
@@ -35,8 +36,8 @@ export function runningStack(env: NodeJS.ProcessEnv, cwd: string): RunningStack 
   const file = runFileSchema.safeParse(parsed(text));
   if (!file.success) throw new CommandError(`${path} is not what npm start writes; remove it, or start again`);
   const { stack, temporal } = file.data;
-  // A killed stack leaves its file behind, and another server may use its address by now.
-  if (!lives(stack.pid)) return undefined;
+  // A killed stack leaves its file behind. Another process may have its id by now, and another server its address.
+  if (!lives(stack.pid) || isAnother(stack)) return undefined;
   if (temporal === undefined) throw new CommandError(`npm start still boots in this folder (${path}); try again soon`);
   return { stateDir, ...temporal };
 }
@@ -47,6 +48,10 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+function isAnother({ pid, identity }: { pid: number; identity?: string | undefined }): boolean {
+  return Boolean(identity) && processIdentity(pid) !== identity;
 }
 
 function lives(pid: number): boolean {

@@ -5,6 +5,7 @@ import { PAYMENTS_TASK_QUEUE } from '../../src/contract/names.js';
 import { NO_BRAKES } from '../../src/domain/brakes.js';
 import { atFullCounts } from '../support/at-full-counts.js';
 import { chargeInput } from '../support/charges.js';
+import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import { startStack, type TestStack } from '../support/stack.js';
 import { until } from '../support/until.js';
 import { environmentOf, folderOfStack, holdfast } from './command.js';
@@ -101,6 +102,14 @@ test.each<[string, Record<string, string>, string[]]>([
 ])('what is meant for the npm start in this folder is not refused, %s', async (_how, env, args) => {
   const cwd = folderOfStack({ stack: { pid: process.pid }, temporal: LOCAL });
   const { err } = await holdfast(env, args, { cwd, waitMs: 200 });
+  expect(err).toMatch(/^Temporal does not answer at 127\.0\.0\.1:1 /);
+});
+
+test('nothing is refused for an npm start that is dead, where another process has got its id', async () => {
+  const stack = { pid: process.pid, identity: 'that of another process' };
+  const cwd = folderOfStack({ stack, temporal: { ...LOCAL, address: '127.0.0.1:2' } });
+  const variables = { TEMPORAL_ADDRESS: '127.0.0.1:1', HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS };
+  const { err } = await holdfast(variables, ['brake', 'default', ...NOTED], { cwd, waitMs: 200 });
   expect(err).toMatch(/^Temporal does not answer at 127\.0\.0\.1:1 /);
 });
 

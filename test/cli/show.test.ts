@@ -230,14 +230,17 @@ describe('in the folder of a running npm start', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' });
   });
 
-  test('a run.json that a killed stack has left behind is not followed', async () => {
-    const cwd = folderOfStack({
-      stack: { pid: 2 ** 22 + 1 },
-      temporal: { ...(await temporal()), address: '127.0.0.1:1' },
-    });
-    const { code } = await holdfast(env, ['list'], { cwd });
-    expect(code).toBe(0);
-  });
+  test.each([{ pid: 2 ** 22 + 1 }, { pid: process.pid, identity: 'that of another process' }])(
+    'a run.json that a killed stack has left behind is not followed: %j',
+    async (killed) => {
+      const cwd = folderOfStack({
+        stack: killed,
+        temporal: { ...(await temporal()), address: '127.0.0.1:1' },
+      });
+      const { code } = await holdfast(env, ['list'], { cwd });
+      expect(code).toBe(0);
+    },
+  );
 
   test.each([
     ['that is cut short', '{"sta', /is not what npm start writes/],

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { processIdentity } from '../../src/cli/process-identity.js';
 import { parseArguments } from '../../tools/chaos/arguments.js';
 import type { LedgerEntry } from '../../tools/audit/ledger.js';
 import { newPaymentRecord, type PaymentRecord } from '../../tools/audit/payment-record.js';
@@ -15,7 +16,7 @@ import {
   WebhookCounts,
   withoutLooksForeign,
 } from '../../tools/chaos/summary.js';
-import { readRunFile, processIdentity } from '../../tools/stack/run-file.js';
+import { readRunFile } from '../../tools/stack/run-file.js';
 import type { FinalOutcome, Outcome } from '../../src/contract/messages.js';
 import { SandboxControl } from '../../sandbox/control.js';
 import { atFullCounts } from '../support/at-full-counts.js';

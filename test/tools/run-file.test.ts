@@ -3,13 +3,8 @@ import { once } from 'node:events';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import {
-  processIdentity,
-  claimRunFile,
-  readRunFile,
-  StackRunningError,
-  type RunFile,
-} from '../../tools/stack/run-file.js';
+import { processIdentity } from '../../src/cli/process-identity.js';
+import { claimRunFile, readRunFile, StackRunningError, type RunFile } from '../../tools/stack/run-file.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const ignore = (): void => undefined;

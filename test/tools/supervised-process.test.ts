@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { processIdentity } from '../../tools/stack/run-file.js';
+import { processIdentity } from '../../src/cli/process-identity.js';
 import { BootError, SupervisedProcess } from '../../tools/stack/supervised-process.js';
 import { until } from '../support/until.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

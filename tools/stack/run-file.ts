@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { processIdentity } from '../../src/cli/process-identity.js';
 
 /** A process of a stack, with an identity that distinguishes it from a later process of the same id. */
 export interface RunningProcess {
@@ -140,25 +140,5 @@ function signal(pid: number, name: NodeJS.Signals): void {
     process.kill(pid, name);
   } catch {
     // The process has ended in between.
-  }
-}
-
-/**
- * Distinguishes processes with the same id: ids are reused, start times are not.
- * @returns undefined if there is no such process
- */
-export function processIdentity(pid: number): string | undefined {
-  try {
-    if (process.platform === 'linux') {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      // Fields are counted after the command name, which may contain spaces and parentheses.
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      const [state] = fields;
-      return state === 'Z' || state === 'X' ? undefined : fields[19];
-    }
-    const started = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
-    return started === '' ? undefined : started;
-  } catch {
-    return undefined;
   }
 }

@@ -1,8 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { appendFileSync, closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { processIdentity } from '../../src/cli/process-identity.js';
 import { deferred, within, type Deferred, withParentDeathSignal } from './interruption.js';
-import { processIdentity, type RunningProcess } from './run-file.js';
+import type { RunningProcess } from './run-file.js';
 
 export interface ProcessSpec {
   name: string;
