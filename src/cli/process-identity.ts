@@ -14,7 +14,9 @@ export function processIdentity(pid: number): string | undefined {
       const [state] = fields;
       return state === 'Z' || state === 'X' ? undefined : fields[19];
     }
-    const started = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+    // Two shells of other time zones or languages would read another time, and take a running stack for dead.
+    const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
+    const started = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', env }).trim();
     return started === '' ? undefined : started;
   } catch {
     return undefined;

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { processIdentity } from '../../src/cli/process-identity.js';
 import { claimRunFile, readRunFile, StackRunningError, type RunFile } from '../../tools/stack/run-file.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -74,5 +74,24 @@ describe('run.json', () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'run.json'), '{"state":"rea');
     expect((await claimRunFile(folder, ignore)).state).toBe('starting');
+  });
+});
+
+describe('without /proc', () => {
+  const { platform } = process;
+  afterEach(() => {
+    Object.defineProperty(process, 'platform', { value: platform });
+    vi.unstubAllEnvs();
+  });
+
+  test('a process is the same to every shell, whatever its time zone and language', () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'ps'), '#!/bin/sh\necho "$* in $TZ and $LC_ALL"\n');
+    chmodSync(join(folder, 'ps'), 0o755);
+    vi.stubEnv('PATH', `${folder}${delimiter}${process.env['PATH'] ?? ''}`);
+    vi.stubEnv('TZ', 'Asia/Tokyo');
+    vi.stubEnv('LC_ALL', 'ja_JP.UTF-8');
+    Object.defineProperty(process, 'platform', { value: 'darwin' });
+    expect(processIdentity(42)).toBe('-o lstart= -p 42 in UTC and C');
   });
 });
