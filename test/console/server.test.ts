@@ -2,9 +2,15 @@ import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { FlowRow } from '../../src/cli/flow-row.js';
 import { paymentActionsWorkflowId, paymentWorkflowId } from '../../src/contract/names.js';
-import type { Overview, PaymentDetails, Refusal } from '../../tools/console/answers.js';
+import type { Done, Overview, PaymentDetails, Refusal } from '../../tools/console/answers.js';
 import { FAULT_KINDS } from '../../tools/console/fault-kinds.js';
 import { ABOUT, CHECKOUT, delivery, entry, flow, TestConsole } from './parts.js';
+
+const OPEN = { execution: 'running' };
+const BY_PERSON = { tone: 'person', toDo: expect.stringMatching(/\S/) as string };
+const MUST_LOOK = { tone: 'person', toDo: expect.stringContaining('A person must look') as string };
+const PAUSED = { tone: 'person', toDo: expect.stringContaining('temporal workflow unpause') as string };
+const STOPPED = { tone: 'person', what: expect.stringMatching(/^Failed/) as string };
 
 let at: TestConsole;
 beforeEach(() => {
@@ -40,6 +46,14 @@ describe('a checkout', () => {
       isKnown: true,
       said: { what: 'Declined: insufficient funds. Nothing was taken', tone: 'bad' },
     });
+  });
+
+  test('that nobody has confirmed to have failed is one for a person: money may have moved', async () => {
+    at.holdfast.plan('shop-1', { status: 'declined', category: 'service_error', confirmed: false });
+    const { said } = (await at.call('/api/checkout', CHECKOUT)).body as Done;
+    expect(said).toMatchObject({ tone: 'person', what: expect.stringContaining('money may have moved') });
+    expect(said.toDo).toContain('before anything is repeated');
+    expect(JSON.stringify(said)).not.toMatch(/[Nn]othing was taken|another card|may be tried/);
   });
 
   test.each([
@@ -151,6 +165,33 @@ describe('a payment', () => {
       expect([answer.status, answer.body]).toMatchObject([200, { isKnown: true, said: { tone: 'good' } }]);
     }
     expect(at.holdfast.moneyMoved('shop-1')).toBe(moved);
+  });
+
+  test.each<[string, Partial<FlowRow>, object]>([
+    ['ended with a question for an operator', { needsOperator: true }, { said: MUST_LOOK }],
+    ['waits for another card', { ...OPEN, status: 'pastDue', waitingFor: 'card' }, { said: BY_PERSON }],
+    ['waits for its unit to be released', { ...OPEN, status: 'unknown', waitingFor: 'brake' }, { said: BY_PERSON }],
+    ['waits for the right key', { ...OPEN, status: 'started', waitingFor: 'credentials' }, { said: BY_PERSON }],
+    ['waits for another person', { ...OPEN, status: 'started', waitingFor: 'approval' }, { said: BY_PERSON }],
+    ['failed before it said anything', { execution: 'failed', status: null }, { said: STOPPED }],
+    [
+      'is paused in Temporal',
+      { execution: 'paused', status: 'authorized', waitingFor: 'capture', dueAt: '2026-12-03T10:00:00.000Z' },
+      { said: PAUSED, money: '60.00 USD held', dueAt: '2026-12-03T10:00:00.000Z' },
+    ],
+  ])('that %s is one for a person, and is never said to go on by itself', async (_how, changes, shown) => {
+    at.rows = [flow(changes)];
+    at.sandbox.entries = [entry('authorization', 6_000)];
+    const { payments } = (await at.call('/api/overview')).body as Overview;
+    expect(payments).toMatchObject({ value: [shown] });
+    expect(JSON.stringify(payments)).not.toMatch(/"toDo":"Nothing/);
+  });
+
+  test('whose commands are paused in Temporal is busy', async () => {
+    const paused = { type: 'paymentActions', status: 'refunding', waitingFor: 'provider', execution: 'paused' };
+    at.rows = [flow({}), flow({ ...paused, workflowId: paymentActionsWorkflowId('p-1') })];
+    const { payments } = (await at.call('/api/overview')).body as Overview;
+    expect(payments).toMatchObject({ value: [{ actions: { what: 'Money is being refunded', ...PAUSED } }] });
   });
 
   test('has its parked events beside it, by as much of their hash as the commands need, and without its money', async () => {

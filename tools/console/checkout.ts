@@ -46,7 +46,8 @@ async function signUp(holdfast: Holdfast, purchase: Purchase): Promise<Done> {
   const stored = await holdfast.storeCard({ ...card, customer: { customerReference: reference } }, WAIT);
   if (stored.status !== 'stored') {
     const said = sayOutcome(stored);
-    const toDo = isKnown(stored) ? 'Sign up again with another card.' : 'Send the same request again in a while.';
+    const again = isKnown(stored) ? 'Sign up again with another card.' : 'Send the same request again in a while.';
+    const toDo = said.tone === 'person' ? said.toDo : again;
     const what = `The card is not on file. ${said.what}`;
     return doneBy(paymentWorkflowId(card.reference), stored, { ...said, what, toDo });
   }

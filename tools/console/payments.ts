@@ -1,10 +1,10 @@
-import { type FlowRow, wasStopped } from '../../src/cli/flow-row.js';
+import { type FlowRow, goesOn, wasStopped } from '../../src/cli/flow-row.js';
 import { FLOWS } from '../../src/contract/flows.js';
 import { minorUnitsToDecimal, showMoney } from '../../src/domain/money.js';
 import type { LedgerEntry } from '../audit/ledger.js';
 import type { Offer, PaymentRow, Said } from './answers.js';
 import { refundable, sayMoney, stepsOf } from './money.js';
-import { forOperator, sayStatus, sayStopped } from './texts.js';
+import { forOperator, forWhoPaused, sayStatus, sayStopped } from './texts.js';
 
 /** Calls about stored cards, which move no money. */
 const LEFT_OUT = new Set(['listCards', 'removeCard']);
@@ -31,9 +31,9 @@ export function paymentRow(
   actions: FlowRow | undefined,
   linkTo: LinkTo,
 ): PaymentRow {
-  const { workflowId, type, amount, currency, since, dueAt, execution } = flow;
+  const { workflowId, type, amount, currency, since, dueAt } = flow;
   const isEvent = type === 'parkedEvent';
-  const isBusy = actions !== undefined && actions.execution === 'running' && actions.status !== 'idle';
+  const isBusy = actions !== undefined && goesOn(actions) && actions.status !== 'idle';
   return {
     workflowId,
     // So much of an event's hash suffices for the commands.
@@ -44,18 +44,20 @@ export function paymentRow(
     said: sayFlow(flow),
     ...(isBusy && { actions: sayFlow(actions) }),
     since,
-    ...(dueAt !== null && execution === 'running' && { dueAt }),
+    ...(dueAt !== null && goesOn(flow) && { dueAt }),
     // The money of its payment is not the event's.
     steps: isEvent ? [] : stepsOf(ledger),
-    money: isEvent ? '' : sayMoney(ledger, execution === 'running'),
+    money: isEvent ? '' : sayMoney(ledger, goesOn(flow)),
     uiUrl: linkTo(workflowId),
   };
 }
 
 function sayFlow(flow: FlowRow): Said {
-  if (wasStopped(flow)) return sayStopped(flow.execution);
-  const said = sayStatus(flow.status, flow.execution === 'running' ? flow.waitingFor : null);
-  return flow.needsOperator && flow.execution === 'running' ? forOperator(said) : said;
+  const { status, waitingFor, execution, needsOperator } = flow;
+  if (wasStopped(flow) || (status === null && execution === 'failed')) return sayStopped(execution);
+  const said = sayStatus(status, goesOn(flow) ? waitingFor : null);
+  if (execution === 'paused') return forWhoPaused(said);
+  return needsOperator ? forOperator(said) : said;
 }
 
 /**

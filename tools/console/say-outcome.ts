@@ -9,6 +9,8 @@ type Outcome =
   | Awaited<ReturnType<Holdfast['authorize']>>
   | Awaited<ReturnType<Holdfast['storeCard']>>;
 
+type CommandOutcome = Awaited<ReturnType<Holdfast['capture']>>;
+
 /** False while money may still move: the same request, sent again, asks how it ended. */
 export function isKnown({ status }: { status: string }): boolean {
   return status !== 'pending' && status !== 'unknown';
@@ -22,7 +24,9 @@ export function sayOutcome(outcome: Outcome): Said {
     case 'succeeded':
       return { ...said, what: `Succeeded: ${money} taken`, known: knownBy(outcome.evidence) };
     case 'declined':
-      return { ...said, what: `Declined: ${reasonOf(outcome)}. Nothing was taken`, toDo: RETRY[outcome.retryable] };
+      return outcome.confirmed
+        ? { ...said, what: `Declined: ${reasonOf(outcome)}. Nothing was taken`, toDo: RETRY[outcome.retryable] }
+        : { ...said, ...UNCONFIRMED, what: `Declined: ${reasonOf(outcome)}, ${NOT_CONFIRMED}` };
     case 'notExecuted':
       return { ...said, what: `${said.what} (${outcome.reason})` };
     case 'authorized':
@@ -33,14 +37,23 @@ export function sayOutcome(outcome: Outcome): Said {
 }
 
 /** The answer to a capture, a void or a refund. */
-export function sayCommand(name: string, outcome: Awaited<ReturnType<Holdfast['capture']>>): Said {
+export function sayCommand(name: string, outcome: CommandOutcome): Said {
   const said = sayStatus(outcome.status, 'waitingFor' in outcome ? outcome.waitingFor : null);
-  const why = outcome.status === 'declined' ? ` (${reasonOf(outcome)})` : '';
+  const isUnconfirmed = outcome.status === 'declined' && !outcome.confirmed;
+  const why =
+    outcome.status === 'declined' ? ` (${reasonOf(outcome)})${isUnconfirmed ? `, ${NOT_CONFIRMED}` : ''}` : '';
   return {
     ...said,
+    ...(isUnconfirmed && UNCONFIRMED),
     what: `${name} of ${showMoney(outcome.amount, outcome.currency)}: ${said.what.toLowerCase()}${why}`,
   };
 }
+
+const NOT_CONFIRMED = 'which nobody has confirmed: money may have moved';
+const UNCONFIRMED = {
+  tone: 'person',
+  toDo: 'Look at the payment service whether money moved, before anything is repeated.',
+} as const;
 
 const RETRY = {
   newReference: 'The same card may be tried again under a new reference.',

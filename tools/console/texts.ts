@@ -4,6 +4,7 @@ import type { Said, Tone } from './answers.js';
 
 const NOTHING = 'Nothing.';
 const WAIT = 'Nothing: it goes on by itself.';
+const NO_REPEAT = 'Never repeat it under a new reference.';
 
 /** What each status means, and what to do about it. */
 const STATUSES: Readonly<Record<PaymentStatus, readonly [what: string, tone: Tone, toDo: string]>> = {
@@ -14,9 +15,9 @@ const STATUSES: Readonly<Record<PaymentStatus, readonly [what: string, tone: Ton
   voiding: ['The hold is being voided', 'waiting', WAIT],
   refunding: ['Money is being refunded', 'waiting', WAIT],
   pending: ['Pending at the provider', 'waiting', 'Nothing: a webhook or a read of the service ends it.'],
-  unknown: ['Not known yet', 'waiting', 'Nothing: it reads until it knows. Never repeat it under a new reference.'],
+  unknown: ['Not known yet', 'waiting', `Nothing: it reads until it knows. ${NO_REPEAT}`],
   succeeded: ['Succeeded', 'good', NOTHING],
-  declined: ['Declined', 'bad', 'Ask the buyer for another card, or try again under a new reference if that may help.'],
+  declined: ['Declined', 'bad', 'Its own words say whether another card, or a new reference, may help.'],
   notExecuted: [
     'Not executed: it is proven that no money moved',
     'bad',
@@ -71,6 +72,18 @@ const WAITS: Readonly<Record<WaitingFor, string | undefined>> = {
   nothing: undefined,
 };
 
+const LOOK = 'A person must look: the flow’s own words, and npx holdfast explain, say what is safe.';
+
+/** What to do where nothing goes on by itself. */
+const BY_A_PERSON: Readonly<Partial<Record<WaitingFor, string>>> = {
+  card: 'Ask the subscriber for another card: nothing is tried before.',
+  amount: 'Set the amount of the bill: nothing is billed before.',
+  approval: 'Approve or reject it, as another person: npx holdfast approve, or reject.',
+  credentials: `Put the key of the payment service right: then it goes on. ${NO_REPEAT}`,
+  brake: `Release the business unit once what is wrong there is mended (npx holdfast release): then it goes on. ${NO_REPEAT}`,
+  operator: LOOK,
+};
+
 /** Says what a flow's status and wait mean. Unknown words, of a newer worker, are shown as they are. */
 export function sayStatus(status: string | null, waitingFor: string | null): Said {
   const [what, tone, toDo] = STATUSES[status as PaymentStatus] ?? [
@@ -78,23 +91,34 @@ export function sayStatus(status: string | null, waitingFor: string | null): Sai
     'neutral',
     'Read what it says.',
   ];
-  const waitsFor = waitingFor === null ? undefined : (WAITS[waitingFor as WaitingFor] ?? undefined);
-  return { what, tone, toDo, ...(waitsFor !== undefined && { waitsFor }) };
+  const waitsFor = WAITS[waitingFor as WaitingFor];
+  const byPerson = BY_A_PERSON[waitingFor as WaitingFor];
+  return {
+    what,
+    ...(byPerson === undefined ? { tone, toDo } : { tone: 'person', toDo: byPerson }),
+    ...(waitsFor !== undefined && { waitsFor }),
+  };
 }
 
-/** Of a flow that an operator is asked about. */
+/** Of a flow that an operator is asked about, also once it has ended. */
 export function forOperator(said: Said): Said {
+  return said.tone === 'person' ? said : { ...said, tone: 'person', toDo: LOOK };
+}
+
+/** Of a flow that is paused in Temporal. */
+export function forWhoPaused(said: Said): Said {
   return {
     ...said,
     tone: 'person',
-    toDo: 'A person must look: the flow’s own words, and npx holdfast explain, say what is safe.',
+    toDo: `It is paused in Temporal: nothing of it goes on until somebody lets it (temporal workflow unpause). ${NO_REPEAT}`,
   };
 }
 
 /** Of a flow that was terminated, or failed without a status of its own. */
 export function sayStopped(execution: string): Said {
   return {
-    what: `Stopped from outside (${execution})`,
+    what:
+      execution === 'failed' ? 'Failed before it said anything of its money' : `Stopped from outside (${execution})`,
     tone: 'person',
     toDo: 'Nobody follows its money any more: look the payment up before you repeat anything.',
   };
