@@ -116,9 +116,11 @@ export interface Done {
   said: Said;
   /** false: the outcome is not known yet. The same request, sent again, asks for it. */
   isKnown: boolean;
+  /** No money has moved by this command, nor ever will: what is asked next is another command, under another id. */
+  movedNothing?: true;
 }
 
 /** Answer to every refused or failed request. */
 export interface Refusal {
-  error: { what: string; faults: string[]; toDo: string };
+  error: { what: string; faults: string[]; toDo: string; /** By this request. */ movedNothing?: true };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Done } from './answers.js';
 import { minorUnits, shortText } from './fields.js';
 import { type Holdfast, WAIT } from './holdfast.js';
-import { isKnown, sayCommand } from './say-outcome.js';
+import { isKnown, movedNothing, sayCommand } from './say-outcome.js';
 import { sayStatus } from './texts.js';
 
 export const commandSchema = z.strictObject({
@@ -36,7 +36,12 @@ export async function sendCommand(
     refund: () => holdfast.refund({ payment: reference, ...who, ...amount }, WAIT),
   }[command];
   const outcome = await send();
-  return { status: outcome.status, said: sayCommand(NAMES[command], outcome), isKnown: isKnown(outcome) };
+  return {
+    status: outcome.status,
+    said: sayCommand(NAMES[command], outcome),
+    isKnown: isKnown(outcome),
+    ...(movedNothing(outcome) && { movedNothing: true }),
+  };
 }
 
 const NAMES = { void: 'Void', capture: 'Capture', refund: 'Refund' } as const;

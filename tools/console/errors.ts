@@ -33,6 +33,9 @@ const STATUSES: Readonly<Partial<Record<HoldfastError['type'], number>>> = {
   StateConflict: 409,
 };
 
+/** Nothing of the request was sent to the payment service: `ReferenceConflict` says nothing of the earlier one. */
+const SENT_NOTHING: readonly HoldfastError['type'][] = ['InvalidInput', 'StateConflict'];
+
 interface Failure {
   status: number;
   what: string;
@@ -71,7 +74,9 @@ export function failureTexts(sandboxUrl: string, logger: Pick<Logger, 'error'>):
 export function answerErrors(server: FastifyInstance, sayFailure: (error: unknown) => Failure): void {
   server.setErrorHandler((error, _request, reply) => {
     const { status, what, toDo, faults } = sayFailure(error);
-    const refusal: Refusal = { error: { what, toDo, faults: [...faults] } };
+    const movedNothing =
+      error instanceof Refused || (error instanceof HoldfastError && SENT_NOTHING.includes(error.type));
+    const refusal: Refusal = { error: { what, toDo, faults: [...faults], ...(movedNothing && { movedNothing }) } };
     return reply.code(status).send(refusal);
   });
   server.setNotFoundHandler(() => {

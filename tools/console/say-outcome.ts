@@ -16,6 +16,11 @@ export function isKnown({ status }: { status: string }): boolean {
   return status !== 'pending' && status !== 'unknown';
 }
 
+/** A decline that nobody has confirmed may have moved the money. */
+export function movedNothing(outcome: CommandOutcome): boolean {
+  return outcome.status === 'notExecuted' || (outcome.status === 'declined' && outcome.confirmed);
+}
+
 /** The answer to a checkout. */
 export function sayOutcome(outcome: Outcome): Said {
   const said = sayStatus(outcome.status, 'waitingFor' in outcome ? outcome.waitingFor : null);

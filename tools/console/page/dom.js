@@ -148,12 +148,13 @@ export function sayError(error) {
 
 /** What a server refused, and what to do. */
 export class Refusal extends Error {
-  /** @param {{ what: string, faults: string[], toDo: string }} error */
-  constructor({ what, faults, toDo }) {
+  /** @param {{ what: string, faults: string[], toDo: string, movedNothing?: true }} error */
+  constructor({ what, faults, toDo, movedNothing }) {
     super(what);
     this.what = what;
     this.faults = faults;
     this.toDo = toDo;
+    this.movedNothing = movedNothing === true;
   }
 }
 

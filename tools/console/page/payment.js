@@ -1,6 +1,7 @@
 // @ts-check
 import { call } from './api.js';
-import { byId, element, pill, sayAll, sayError, show, showEach, timeOf } from './dom.js';
+import { CommandId } from './command-id.js';
+import { byId, element, pill, Refusal, sayAll, sayError, show, showEach, timeOf } from './dom.js';
 import { deliveryItem } from './deliveries.js';
 import { markPayment } from './payments.js';
 
@@ -101,8 +102,7 @@ const TITLES = { capture: 'Capture', void: 'Void', refund: 'Refund', cancel: 'Ca
  */
 function offerForm(workflowId, offer) {
   const { command, hint } = offer;
-  // The same id for as long as the form stands: pressed twice, it is one command.
-  const commandId = crypto.randomUUID();
+  const commandId = new CommandId();
   const hintId = `${command}-hint`;
   const form = element('form', { class: 'offer' });
   const amount = 'most' in offer ? amountField(command, offer.most, offer.currency) : undefined;
@@ -111,7 +111,7 @@ function offerForm(workflowId, offer) {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const sum = amount === undefined ? {} : { amount: amount.field.value, currency: amount.currency };
-    void sendCommand(workflowId, { command, commandId, ...sum });
+    void sendCommand(workflowId, commandId, { command, ...sum });
   });
   return form;
 }
@@ -136,17 +136,22 @@ function amountField(command, most, currency) {
 
 /**
  * @param {string} workflowId
- * @param {object} body
+ * @param {CommandId} commandId
+ * @param {object} asked
  */
-async function sendCommand(workflowId, body) {
+async function sendCommand(workflowId, commandId, asked) {
+  const id = commandId.current;
+  const body = { ...asked, commandId: id };
   const place = byId('payment-command-said');
   place.replaceChildren(element('p', {}, 'Asking …'));
   try {
     const done = /** @type {import('../answers.ts').Done} */ (
       await call(`/api/flows/${encodeURIComponent(workflowId)}/commands`, { body })
     );
+    commandId.answered(id, done.movedNothing === true);
     place.replaceChildren(element('p', {}, 'The command:'), sayAll(done.said));
   } catch (error) {
+    commandId.failed(id, error instanceof Refusal && error.movedNothing);
     place.replaceChildren(sayError(error));
   }
   changed();
