@@ -7,7 +7,11 @@ async function main(): Promise<void> {
   const process_ = readSettings();
   const log = pino({ level: process_.logLevel, name: 'sandbox' }, pino.destination(2));
   const sandbox = await startSandbox({ ...process_, log }).catch((error: unknown) => fail(explain(error, process_)));
+  let isStopping = false;
   const stop = (): void => {
+    // Ctrl-C reaches the whole process group, and parents forward it: one press gives more than one signal.
+    if (isStopping) return;
+    isStopping = true;
     // A close that hangs must not exceed the supervisor's stop timeout.
     setTimeout(() => process.exit(1), 8_000).unref();
     sandbox.close().then(
@@ -15,8 +19,8 @@ async function main(): Promise<void> {
       (error: unknown) => fail(explain(error, process_)),
     );
   };
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
   // Last, because the reader of this line may send a signal at once.
   process.stdout.write(`ready sandbox ${sandbox.url}\n`);
 }
