@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -7,13 +8,15 @@ import { succeeds } from '../../tools/demo/flows.js';
 import { businessUnitsSetting, PLAIN_UNIT, withRisk } from '../../tools/stack/profile-units.js';
 import { SUCCEEDS } from '../../tools/demo/demo-step.js';
 import { runDemo } from '../../tools/demo/index.js';
-import { runFlow } from '../../tools/demo/run-flow.js';
+import { hintsOf } from '../../tools/demo/output.js';
+import { type FlowReport, runFlow } from '../../tools/demo/run-flow.js';
 import { FLOW_NAMES } from '../../tools/demo/merchant.js';
 import { openDemoStack } from '../../tools/demo/demo-stack.js';
 import { loadConfig } from '../../src/config/index.js';
 import { TEST_ENCRYPTION_KEYS } from '../support/data-converter.js';
 import { startStack, type TestStack } from '../support/stack.js';
 import { temporalAddress } from '../support/temporal.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 
 const NEVER = new AbortController().signal;
@@ -160,6 +163,29 @@ test('The demo says in one sentence which flow did not end as it should', async 
     await demo.close();
     await stack.sandbox.removeFault(fault.id);
   }
+});
+
+test('The commands that the demo prints can be run where its paths have spaces and quotes', () => {
+  const folder = join(temporaryFolder(), "an 'own' folder");
+  mkdirSync(join(folder, 'keys'), { recursive: true });
+  writeFileSync(join(folder, 'keys', 'codec-token'), 'token');
+  for (const [name, text] of [
+    ['temporal', `printf '%s|' "$@"`],
+    ['npx', `printf '%s|' "$HOLDFAST_STATE_DIR" "$@"`],
+  ] as const) {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  }
+  const context = contextOf([], { stateDir: folder });
+  const temporal = { ...context.temporal, cliPath: join(folder, 'temporal') };
+  const report = { name: 'succeeds', reference: 'demo-1-succeeds' } as FlowReport;
+  const lines = hintsOf({ ...context, temporal }, [report]);
+  const printedBy = (command: string): string =>
+    execFileSync('sh', ['-c', command], { env: { PATH: `${folder}:${process.env['PATH']}` }, encoding: 'utf8' });
+  const list = lines.find((line) => line.endsWith('npx holdfast list'))?.replace(/^.*: +/, '') ?? '';
+  expect(printedBy(list)).toBe(`${folder}|holdfast|list|`);
+  const query = lines.slice(lines.findIndex((line) => line.includes('workflow query'))).join('\n');
+  expect(printedBy(query)).toContain('|--workflow-id|payment-demo-1-succeeds|');
+  expect(printedBy(query)).toContain('|--codec-auth|Bearer token|');
 });
 
 test('The demo sends nothing to a payment service that is not its own sandbox', async () => {

@@ -10,6 +10,11 @@ import type { FlowName } from './merchant.js';
 
 const LINE_LENGTH = 100;
 
+/** As a shell reads it back: a path may have spaces. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 /** A flow as a block of lines: number and title, each step, the link. */
 export function blockOf(number: number, report: FlowReport): string[] {
   const steps = report.steps.flatMap(({ at, text }) =>
@@ -62,9 +67,9 @@ export function hintsOf(context: DemoContext, reports: readonly FlowReport[]): s
   if (example === undefined) return [];
   const token = context.env['HOLDFAST_CODEC_TOKEN']
     ? '$HOLDFAST_CODEC_TOKEN'
-    : `$(cat ${join(context.stateDir, SECRET_FILES.codecToken)})`;
+    : `$(cat ${quoted(join(context.stateDir, SECRET_FILES.codecToken))})`;
   // `npx holdfast` looks for the stack in `.holdfast` below the current folder, so another state folder must be given.
-  const elsewhere = context.stateDir === resolve('.holdfast') ? '' : `HOLDFAST_STATE_DIR=${context.stateDir} `;
+  const elsewhere = context.stateDir === resolve('.holdfast') ? '' : `HOLDFAST_STATE_DIR=${quoted(context.stateDir)} `;
   const holdfast = `${elsewhere}npx holdfast`;
   const number = (wanted: FlowName): number => reports.findIndex(({ name }) => name === wanted) + 1;
   return [
@@ -76,8 +81,8 @@ export function hintsOf(context: DemoContext, reports: readonly FlowReport[]): s
     `   The operator's command:   ${holdfast} list`,
     `                             ${holdfast} explain ${example.reference}`,
     '   Ask a flow to explain itself: open its link, "Queries", "Run Query" (`explain` is chosen); or in a terminal:',
-    `     ${cliPath} workflow query --name explain --workflow-id ${paymentWorkflowId(example.reference)} \\`,
-    `       --address ${address} --namespace ${namespace} \\`,
+    `     ${quoted(cliPath)} workflow query --name explain --workflow-id ${paymentWorkflowId(example.reference)} \\`,
+    `       --address ${address} --namespace ${quoted(namespace)} \\`,
     `       --codec-endpoint ${context.codec.url} --codec-auth "Bearer ${token}"`,
   ];
 }
