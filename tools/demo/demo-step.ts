@@ -10,7 +10,7 @@ import { showMoney } from '../../src/domain/money.js';
 import type { LedgerEntry } from '../audit/ledger.js';
 import type { DemoStack } from './demo-stack.js';
 import type { EmbeddedWorld } from './embedded/world.js';
-import type { DemoFault, FlowName } from './merchant.js';
+import { type DemoFault, type FlowName, isMadeOf } from './merchant.js';
 import type { Movement } from './movements.js';
 import { orAborted } from './or-aborted.js';
 
@@ -20,6 +20,8 @@ export const CURRENCY = 'USD';
 export const PRICE = showMoney(AMOUNT, CURRENCY);
 
 const LOOK_EVERY_MS = 50;
+/** More than others make beside the demo while it runs. */
+const LEDGER_PAYMENTS = 1_000;
 /** Longest wait for an outcome. A new worker gets a dead worker's task only after 10 s. */
 export const WAIT = { waitFor: '50 seconds' } as const;
 
@@ -40,8 +42,8 @@ export class DemoStep {
   workflowId: string;
   /** The embedded environment that the flow runs in, if any. */
   world: EmbeddedWorld | undefined;
-  /** References of later operations on its payment. */
-  readonly #later: string[] = [];
+  /** How many later operations on its payment have a reference. */
+  #later = 0;
   readonly #stack: DemoStack;
   #begun = Date.now();
 
@@ -129,19 +131,15 @@ export class DemoStep {
 
   /** Makes a reference for a later operation on the payment. */
   laterReference(): string {
-    const reference = `${this.reference}-${this.#later.length + 1}`;
-    this.follow(reference);
-    return reference;
+    this.#later += 1;
+    return `${this.reference}-${this.#later}`;
   }
 
-  /** Includes the ledger entries of this reference too. */
-  follow(reference: string): void {
-    this.#later.push(reference);
-  }
-
+  /** Every transaction under the flow's reference or one made of it, also one that nobody has asked for. Oldest first. */
   async ledger(): Promise<LedgerEntry[]> {
-    const ledgers = [this.reference, ...this.#later].map((reference) => this.#sandbox.ledger(reference));
-    return (await Promise.all(ledgers)).flat();
+    const entries = await this.#sandbox.ledgerOf({ latest: LEDGER_PAYMENTS });
+    const own = entries.filter(({ reconciliation_id: id }) => id !== null && isMadeOf(id, this.reference));
+    return own.toSorted((one, other) => Number(one.created) - Number(other.created));
   }
 
   /** Number of this flow's webhook events that were lost. */

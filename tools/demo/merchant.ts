@@ -80,6 +80,13 @@ export function referencesOf(startedAt: number): (name: FlowName) => string {
   return (name) => `demo-${stamp}-${name}`;
 }
 
+/** Whether the id is a flow's reference or made of it, and not of another flow's whose name begins alike. */
+export function isMadeOf(id: string, reference: string): boolean {
+  const begins = (whole: string): boolean => id === whole || id.startsWith(`${whole}-`) || id.startsWith(`${whole}.`);
+  const others = FLOW_NAMES.map((name) => reference.replace(/^(demo-[0-9a-z]+-).*$/, `$1${name}`));
+  return begins(reference) && !others.some((other) => other.startsWith(`${reference}-`) && begins(other));
+}
+
 function isDemoReference(reference: string): boolean {
   return PATTERN.test(reference);
 }

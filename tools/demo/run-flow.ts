@@ -22,6 +22,8 @@ export interface FlowReport {
   /** Movements of money in the ledger. undefined if it could not be read. */
   moved?: readonly Movement[];
   problems: readonly string[];
+  /** Compares the ledger once more. */
+  readAgain(): Promise<Pick<FlowReport, 'moved' | 'problems'>>;
 }
 
 /** Runs one flow and compares its outcome and the ledger with what is expected. Never throws. */
@@ -30,7 +32,6 @@ export async function runFlow(stack: DemoStack, flow: DemoFlow): Promise<FlowRep
   const problems: string[] = [];
   const { reference, steps } = step;
   let outcome: Ending | undefined;
-  let moved: readonly Movement[] | undefined;
   try {
     stack.signal.throwIfAborted();
     if (flow.after !== undefined) await orAborted(flow.after, stack.signal);
@@ -42,15 +43,18 @@ export async function runFlow(stack: DemoStack, flow: DemoFlow): Promise<FlowRep
   } catch (error) {
     problems.push(messageOf(stack.signal.aborted ? stack.signal.reason : error));
   }
-  try {
-    moved = movements(await orAborted(step.ledger(), AbortSignal.timeout(LEDGER_LIMIT_MS)));
+  const read = async (): Promise<Pick<FlowReport, 'moved' | 'problems'>> => {
+    const { moved, faults } = await ledgerOf(step, expectedOf(flow, outcome));
+    return {
+      ...(moved && { moved }),
+      problems: [...problems, ...faults].map((problem) => `${reference}: ${problem}`),
+    };
+  };
+  const { moved, problems: all } = await read();
+  if (moved !== undefined) {
     const sandbox = flow.where === undefined ? 'sandbox' : `${flow.where} sandbox`;
     step.step(`the ledger of the ${sandbox} shows ${sentenceOfMovements(moved)}`);
-    problems.push(...movementFaults(moved, expectedOf(flow, outcome).moved));
-  } catch (error) {
-    problems.push(`its ledger could not be read: ${messageOf(error)}`);
   }
-  for (const [index, problem] of problems.entries()) problems[index] = `${reference}: ${problem}`;
   const link = workflowLink(stack.context, step.workflowId, step.world?.namespace);
   return {
     name: flow.name,
@@ -59,10 +63,23 @@ export async function runFlow(stack: DemoStack, flow: DemoFlow): Promise<FlowRep
     reference,
     link,
     steps,
-    problems,
+    problems: all,
     ...(outcome && { outcome }),
     ...(moved && { moved }),
+    readAgain: read,
   };
+}
+
+async function ledgerOf(
+  step: DemoStep,
+  expected: Expected,
+): Promise<{ moved?: readonly Movement[]; faults: string[] }> {
+  try {
+    const moved = movements(await orAborted(step.ledger(), AbortSignal.timeout(LEDGER_LIMIT_MS)));
+    return { moved, faults: movementFaults(moved, expected.moved) };
+  } catch (error) {
+    return { faults: [`its ledger could not be read: ${messageOf(error)}`] };
+  }
 }
 
 function expectedOf({ expected, orElse }: DemoFlow, outcome: Ending | undefined): Expected {

@@ -11,13 +11,6 @@ import type { EmbeddedWorld } from './embedded/world.js';
 const PRICE = 1_999;
 /** The server (1.32.0) counts skipped time wrong in a chain of more than three runs. */
 const PERIODS = 3;
-/** Period and attempt of each payment. The first attempt of period 2 is declined. */
-const ATTEMPTS = [
-  [1, 1],
-  [2, 1],
-  [2, 2],
-  [3, 1],
-] as const;
 const TOLD = ['billed', 'declined', 'billed', 'billed', 'ended'];
 const DAY_MS = 86_400_000;
 const ZONE = 'Europe/Rome';
@@ -61,7 +54,6 @@ export const subscription: DemoFlow = {
 async function begin(step: DemoStep, world: EmbeddedWorld, merchant: Merchant): Promise<void> {
   const { reference } = step;
   const { customerId, token, consentTransactionId } = await storeCard(step, step.laterReference());
-  for (const [period, attempt] of ATTEMPTS) step.follow(attemptReference(reference, period, attempt));
   const subscribed = await step.holdfast.subscribe(
     {
       reference,
