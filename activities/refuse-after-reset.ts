@@ -73,7 +73,9 @@ export async function refuseIfTold({ engine }: ActivityDeps, { originalRunId }: 
   );
 }
 
-function sinceWhat({ runId, ofAttempt, saidTaken }: ToldEnd): string {
+function sinceWhat({ runId, ofAttempt, saidTaken, isForgotten }: ToldEnd): string {
+  if (isForgotten === true)
+    return `Temporal no longer keeps run ${runId}, so that nobody knows whether the order was paid otherwise`;
   if (ofAttempt)
     return `the subscription has gone on from the end of run ${runId}: what is left of the bill it tries by a payment of its own`;
   if (saidTaken !== undefined)

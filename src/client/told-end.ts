@@ -2,9 +2,9 @@ import type { Client } from '@temporalio/client';
 import type { FinalChargeOutcome } from '../contract/charge.js';
 import type { ToldEnd } from '../contract/engine-port.js';
 import { FAILURE_TYPES, subscriptionWorkflowId } from '../contract/names.js';
-import { isSealed } from '../contract/payload-marks.js';
+import { isReadableElsewhere, isSealed, isUndecodable, whyUndecodable } from '../contract/payload-marks.js';
 import { saysThatNothingWasSent } from '../domain/nothing-sent.js';
-import { allOtherRuns, described, runsBefore } from './earlier-runs.js';
+import { allOtherRuns, baseOf, described, runsBefore } from './earlier-runs.js';
 import { closeEventOf } from './end-of-flow.js';
 
 /** Who ends the run that a reset replaces (server, `consts.IdentityResetter`). */
@@ -13,9 +13,10 @@ const RESETTER = 'history-resetter';
 /**
  * Another run of a flow that has told somebody that it took nothing, or a person's word, who goes on from that: its caller, or
  * the subscription whose attempt to bill it is, which goes on from any end. A run that a reset has replaced, or that continues
- * as new, has told nothing; nor has one that a person has terminated, but to its subscription.
+ * as new, has told nothing; nor has one that a person has terminated, but to its subscription. One that retention has
+ * deleted may have told either.
  * @param subscription the one whose attempt it is by its reference
- * @throws Error while the visibility list, which lags, may not have all runs
+ * @throws Error while the visibility list, which lags, may not have all runs; on a worker that lacks the key of a result
  */
 export async function toldEnd(
   client: Client,
@@ -27,6 +28,8 @@ export async function toldEnd(
   const before = await runsBefore(client, workflowId, ownRunId);
   const told = await firstTold(client, workflowId, before, ofAttempt);
   if (told !== undefined) return told;
+  const forgotten = await forgottenRun(client, workflowId, [ownRunId, ...before]);
+  if (forgotten !== undefined) return { runId: forgotten, ofAttempt, saidTaken: UNNAMED, isForgotten: true };
   const others = await allOtherRuns(client, workflowId, ownRunId);
   return await firstTold(
     client,
@@ -56,9 +59,29 @@ async function isAttemptOf(client: Client, workflowId: string, runId: string, su
   return own === undefined || parent === subscriptionWorkflowId(subscription);
 }
 
+/**
+ * The run that a reset has replaced, or one since, that retention has deleted. One before the replaced run is none: that it was
+ * continued shows that it told nothing.
+ * @param runs each came from the next one; only the last can be deleted, as it shows no other
+ */
+async function forgottenRun(client: Client, workflowId: string, runs: readonly string[]): Promise<string | undefined> {
+  const last = runs.at(-1);
+  if (last === undefined || (await described(client, workflowId, last)) !== undefined) return undefined;
+  for (const runId of runs) {
+    const base = await baseOf(client, workflowId, runId);
+    if (base !== undefined) return base === last ? last : undefined;
+  }
+  return last;
+}
+
 /** Where a key was sent, the service answers to it as before, and moves nothing twice. A person's word is no proof that it was. */
-function told(result: unknown): Pick<ToldEnd, 'saidTaken'> | undefined {
-  if (!isSealed(result)) return { saidTaken: UNNAMED };
+function told(result: unknown, runId: string): Pick<ToldEnd, 'saidTaken'> | undefined {
+  // A value without its fields would pass for an end that told of a sent key, and the money would go a second time.
+  if (isReadableElsewhere(result))
+    throw new Error(
+      `What run ${runId} has told can't be decoded by this worker (${whyUndecodable(result)}); give it the missing key`,
+    );
+  if (!isSealed(result) || isUndecodable(result)) return { saidTaken: UNNAMED };
   const outcome = result as Partial<FinalChargeOutcome>;
   if (saysThatNothingWasSent(outcome) || RELEASED.has(outcome.status)) return {};
   const { transactionId = UNNAMED, evidence } = outcome;
@@ -79,7 +102,7 @@ async function whatWasTold(
   const run = await described(client, workflowId, runId);
   const status = run?.status.name;
   if (status === 'COMPLETED') {
-    return ofAttempt ? {} : told(await client.workflow.getHandle(workflowId, runId).result());
+    return ofAttempt ? {} : told(await client.workflow.getHandle(workflowId, runId).result(), runId);
   }
   if (status === 'CANCELLED') return {};
   if (status !== 'FAILED' && (status !== 'TERMINATED' || !ofAttempt)) return undefined;

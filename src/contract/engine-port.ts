@@ -83,6 +83,8 @@ export interface ToldEnd {
   ofAttempt: boolean;
   /** A transaction by which a person has said that the money was taken, or `of unknown id`. */
   saidTaken?: string;
+  /** Temporal no longer keeps it, so that nobody knows what it told. */
+  isForgotten?: true;
 }
 
 export interface EnginePort extends EventPort {

@@ -26,6 +26,7 @@ import { SETTLING_FAULTS } from './settling.mjs';
 import { SECOND_READING_FAULTS } from './second-readings.mjs';
 import { SLOW_UNIT_FAULTS } from './slow-units.mjs';
 import { SUM_FAULTS } from './sums.mjs';
+import { TOLD_END_FAULTS } from './told-ends.mjs';
 import { TOLD_IN_PASSING_FAULTS } from './told-in-passing.mjs';
 import { VOID_FAULTS } from './voids.mjs';
 import { WAITING_EVENT_FAULTS } from './waiting-events.mjs';
@@ -73,4 +74,5 @@ export const FAULTS = [
   ...BELIEVED_ANSWER_FAULTS,
   ...REASON_FAULTS,
   ...OPERATOR_FAULTS,
+  ...TOLD_END_FAULTS,
 ];
