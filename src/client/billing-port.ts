@@ -6,7 +6,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { EnginePort, FlowReading, RefundReading } from '../contract/engine-port.js';
+import type { EnginePort, FlowReading, RefundOfPayment, RefundReading } from '../contract/engine-port.js';
 import type { Outcome } from '../contract/messages.js';
 import { FAILURE_TYPES, referenceOfWorkflowId } from '../contract/names.js';
 import { isSealed, isUndecodable, NOT_FOR_THIS_FLOW } from '../contract/payload-marks.js';
@@ -47,24 +47,31 @@ export function createBillingPort(client: Client): Pick<EnginePort, 'readFlow' |
       return { ...reading, ...(token !== undefined && { token }) };
     },
 
-    async refund({ payment, paymentId, currency, businessUnit, amount, ...asked }): Promise<RefundReading> {
-      const request = { ...asked, ...(amount !== undefined && { amount }) };
-      const ask = (ref: PaymentRef) =>
-        sendCommand(client, deadlines, ref, { name: 'refund', request, until: Date.now() + REFUND_WAIT_MS });
-      try {
-        const answer = await ask(payment).catch((error: unknown) => {
-          // The history of the flow has expired, but the service still has the payment.
-          if (paymentId === undefined || !isNotFound(error)) throw error;
-          return ask({ payment: paymentId, currency, businessUnit });
-        });
-        return stateOf(answer);
-      } catch (error) {
-        if (error instanceof HoldfastError && !error.askAgain && !NO_REFUSAL.has(error.type))
-          return { refused: error.message };
-        throw error;
-      }
-    },
+    refund: (call) => refundOfBill(client, deadlines, call),
   };
+}
+
+/** See `EnginePort.refund`. */
+export async function refundOfBill(
+  client: Client,
+  deadlines: Deadlines,
+  { payment, paymentId, currency, businessUnit, amount, ...asked }: RefundOfPayment,
+): Promise<RefundReading> {
+  const request = { ...asked, ...(amount !== undefined && { amount }) };
+  const ask = (ref: PaymentRef) =>
+    sendCommand(client, deadlines, ref, { name: 'refund', request, until: Date.now() + REFUND_WAIT_MS });
+  try {
+    const answer = await ask(payment).catch((error: unknown) => {
+      // The history of the flow has expired, but the service still has the payment.
+      if (paymentId === undefined || !isNotFound(error)) throw error;
+      return ask({ payment: paymentId, currency, businessUnit });
+    });
+    return stateOf(answer);
+  } catch (error) {
+    if (error instanceof HoldfastError && !error.askAgain && !NO_REFUSAL.has(error.type))
+      return { refused: error.message };
+    throw error;
+  }
 }
 
 /** A failure that nobody has confirmed must not be read as one that moved nothing. */

@@ -3,6 +3,7 @@ import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '
 import { messageOf } from '../contract/message-of.js';
 import type { BulkInput, BulkPort, BulkResult, BulkTarget } from '../contract/bulk.js';
 import { FAILURE_TYPES, SIGNAL_NAMES, subscriptionWorkflowId, WORKFLOW_TYPES } from '../contract/names.js';
+import { refundOfBill } from './billing-port.js';
 import { Deadlines } from './deadlines.js';
 import { eventsOf } from './earlier-runs.js';
 import { decode } from './ended-flow.js';
@@ -54,8 +55,9 @@ export function bulkQuery(
 
 /** The Temporal calls of a bulk, over an ordinary client. */
 export function createBulkPort(client: Client): BulkPort {
-  const calls = new FlowCalls(client, new Deadlines(client));
-  const commands = subscriptionCommands(calls);
+  const deadlines = new Deadlines(client);
+  const calls = new FlowCalls(client, deadlines);
+  const commands = subscriptionCommands(calls, (call) => refundOfBill(client, deadlines, call));
   return {
     async inputOf(workflowId, runId) {
       for await (const event of eventsOf(client, workflowId, runId)) {

@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { canonical, describeReuse } from '../contract/idempotency.js';
+import { asWritten, describeReuse } from '../contract/idempotency.js';
 import type { DecideReview, SettleManually, FinalOutcome } from '../contract/messages.js';
 import { UPDATE_NAMES } from '../contract/names.js';
 import type { FinalStepOutcome } from '../contract/outcome.js';
@@ -33,11 +33,6 @@ export async function doneBefore(
   );
   if (done?.refusal !== undefined) throw new HoldfastError('StateConflict', done.refusal);
   return done?.outcome;
-}
-
-/** As its flow keeps it: Temporal's JSON leaves out what is undefined. */
-function asWritten(request: object): string {
-  return canonical(JSON.parse(JSON.stringify(request)) as object);
 }
 
 /** The commands that an ended flow has executed or refused. */

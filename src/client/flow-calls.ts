@@ -9,7 +9,14 @@ import {
 import type { ParsedResolvePendingInput } from '../contract/charge.js';
 import { FLOWS } from '../contract/flows.js';
 import type { FlowStatus } from '../contract/messages.js';
-import { MEMO_KEYS, paymentWorkflowId, QUERY_NAMES, resolveWorkflowId, WORKFLOW_TYPES } from '../contract/names.js';
+import {
+  HAS_ENDED,
+  MEMO_KEYS,
+  paymentWorkflowId,
+  QUERY_NAMES,
+  resolveWorkflowId,
+  WORKFLOW_TYPES,
+} from '../contract/names.js';
 import type { Deadlines } from './deadlines.js';
 import { decoded, missing, ofWorker } from './ended-flow.js';
 import { resultBefore } from './end-of-flow.js';
@@ -115,7 +122,7 @@ export class FlowCalls {
           ? await missing(this.#client, workflowIdOf(flow), name, failure)
           : failure;
       if (cause !== 'ended') throw cause;
-      throw new HoldfastError('StateConflict', `The flow of "${name}" has ended; nothing can change it any more`);
+      throw new HoldfastError('StateConflict', `The flow of "${name}" ${HAS_ENDED}; nothing can change it any more`);
     }
   }
 }

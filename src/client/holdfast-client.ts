@@ -43,6 +43,7 @@ import type { AnalyseRiskInput, RiskOutcome } from '../contract/risk.js';
 import type { SharedSchema } from '../contract/shared-schema.js';
 import type { SubscriptionInput } from '../contract/subscription.js';
 import type { SubscriptionAnswer, SubscriptionOutcome } from '../contract/subscription-commands.js';
+import { refundOfBill } from './billing-port.js';
 import { type BrakeCommands, brakeCommands } from './brakes.js';
 import { type AskableType, askFlow, type FlowOutcomes } from './ask-flow.js';
 import { type HoldfastError, naming } from './errors.js';
@@ -72,7 +73,7 @@ export class HoldfastClient {
     this.#client = client;
     this.#deadlines = new Deadlines(client);
     this.#calls = new FlowCalls(client, this.#deadlines);
-    this.subscription = subscriptionCommands(this.#calls);
+    this.subscription = subscriptionCommands(this.#calls, (call) => refundOfBill(client, this.#deadlines, call));
     this.brakes = brakeCommands(client, this.#calls);
   }
 

@@ -37,6 +37,7 @@ import { billsToCome, scheduleAfter } from '../domain/bills-to-come.js';
 import { checkInput } from './start-options.js';
 import { HoldfastError, naming } from './errors.js';
 import type { FlowCalls } from './flow-calls.js';
+import { answerOfEnded, type AskForRefund, saysItHasEnded } from './given-before.js';
 
 /** Commands to a running subscription, by its reference. */
 export interface SubscriptionCommands {
@@ -75,7 +76,8 @@ type Send = (reference: string, update: string, request: object, freshId?: strin
 
 const MOST_REPEATS = 2;
 
-export function subscriptionCommands(calls: FlowCalls): SubscriptionCommands {
+/** @param askForRefund for a refund that a subscription which has ended had begun */
+export function subscriptionCommands(calls: FlowCalls, askForRefund: AskForRefund): SubscriptionCommands {
   const flowOf = (reference: string) => ({ workflowId: subscriptionWorkflowId(reference) });
   const send: Send = (reference, name, request, freshId) => calls.update(flowOf(reference), name, request, freshId);
   const ask = (reference: string): Promise<BillsAndSchedule> => calls.query(flowOf(reference), QUERY_NAMES.bills);
@@ -88,9 +90,13 @@ export function subscriptionCommands(calls: FlowCalls): SubscriptionCommands {
       // Set the commandId before the loop, so that all repeats are one command.
       const named = { ...request, commandId: request?.commandId ?? randomUUID() };
       const checked = checkInput(schema, named) as object;
+      const given = { name, request: { ...checked, commandId: named.commandId } };
       for (let repeats = 0; ; repeats += 1) {
         try {
-          const answer = await sendAgain(send, reference, UPDATE_NAMES[name], checked);
+          const answer = await sendAgain(send, reference, UPDATE_NAMES[name], checked).catch((error: unknown) => {
+            if (!saysItHasEnded(error)) throw error;
+            return answerOfEnded(() => ask(reference), askForRefund, given, error);
+          });
           return isUnsettled(answer) ? { ...answer, commandId: named.commandId } : answer;
         } catch (error) {
           // The server drops a command that arrives while a run continues as new.
@@ -112,7 +118,7 @@ export function subscriptionCommands(calls: FlowCalls): SubscriptionCommands {
     billNow: command('billNow', billNowSchema),
     refundPeriod: command('refundPeriod', refundPeriodSchema),
     async bills(reference) {
-      const { schedule: _, ...bills } = await ask(reference);
+      const { schedule: _, given: _given, ...bills } = await ask(reference);
       return bills;
     },
     async preview(reference, request) {
@@ -149,7 +155,8 @@ async function sendAgain(send: Send, reference: string, name: string, request: o
   if (answer === undefined) return await send(reference, name, request, randomUUID());
   if (!isOld() || !isUnsettled(answer)) return answer;
   return await send(reference, name, request, randomUUID()).catch((error: unknown) => {
-    if (error instanceof HoldfastError && error.type === 'StateConflict') return answer;
+    const isRefused = error instanceof HoldfastError && error.type === 'StateConflict';
+    if (isRefused && !saysItHasEnded(error)) return answer;
     throw error;
   });
 }

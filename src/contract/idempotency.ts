@@ -38,6 +38,9 @@ export function commandSequence(commandId: string): string {
   return `${bytesToHex(sha256(utf8ToBytes(commandId))).slice(0, 12)}-1`;
 }
 
+/** Letters of the longest command id that a flow takes. */
+export const MAX_COMMAND_ID = 200;
+
 /** The parts that make two requests the same (money rule 2). */
 export interface FingerprintParts {
   type: string;
@@ -83,6 +86,11 @@ function canonicalId(id: string | undefined): string | null {
 export function canonical(request: object): string {
   const { who: _who, why: _why, commandId: _id, ...asked } = request as Record<string, unknown>;
   return JSON.stringify(Object.entries(asked).sort(([x], [y]) => (x < y ? -1 : 1)));
+}
+
+/** The same as a flow keeps it: Temporal's JSON leaves out what is undefined. */
+export function asWritten(request: object): string {
+  return canonical(JSON.parse(JSON.stringify(request)) as object);
 }
 
 /** Why the id of an earlier command can't be used for another one. */

@@ -8,6 +8,7 @@ import { durationSchema, amountSchema, referenceSchema, uuidSchema, personSchema
 import { LATER_ENTRY_MODES } from './payment-input.js';
 import type { TransactionKind } from './records.js';
 import type { FinalRiskOutcome, RiskOutcome } from './risk.js';
+import { MAX_COMMAND_ID } from './idempotency.js';
 import { type InputOf, type OutputOf, SharedSchema } from './shared-schema.js';
 import { type PaymentStatus, type WaitingFor, RISK_DECISIONS } from './statuses.js';
 import type { SubscriptionView } from './subscription-commands.js';
@@ -37,7 +38,7 @@ export type OutcomeRequest = InputOf<typeof outcomeRequestSchema>;
 
 /** Fields of every command. A repeated `commandId` joins the first command and gets its answer. */
 const commandFields = {
-  commandId: z.string().min(1).max(200).optional(),
+  commandId: z.string().min(1).max(MAX_COMMAND_ID).optional(),
   who: personSchema.zod.optional(),
   why: personSchema.zod.optional(),
 };
@@ -53,7 +54,7 @@ export const settleManuallySchema = new SharedSchema(
   z.strictObject({
     ...decidedFields,
     status: z.enum(['succeeded', 'declined', 'notExecuted']),
-    transactionId: z.string().min(1).max(200).optional(),
+    transactionId: z.string().min(1).max(MAX_COMMAND_ID).optional(),
     category: z.string().min(1).max(100).optional(),
     /** Captured minor units of a hold that the service shows as captured while no list shows the captures, or what a transaction over another sum has moved. */
     amount: amountSchema.zod.optional(),
@@ -159,7 +160,7 @@ export type ReauthorizeCommand = InputOf<typeof reauthorizeCommandSchema>;
 export const approvalSchema = new SharedSchema(
   z.strictObject({
     /** The refund's command; of a credit its reference. */
-    commandId: z.string().min(1).max(200),
+    commandId: z.string().min(1).max(MAX_COMMAND_ID),
     /** Another person than the one who asked. */
     who: personSchema.zod,
     why: personSchema.zod,

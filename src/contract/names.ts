@@ -259,8 +259,10 @@ export type FailureType = (typeof FAILURE_TYPES)[keyof typeof FAILURE_TYPES];
 export const BEFORE_NEW_REFERENCE =
   'ask its status or explain first; a new reference is only for another order, or once it is known that this one has taken nothing';
 
-/** How a flow that has ended refuses a command. Our client then waits until it has closed, and asks its successor. */
-export const ALREADY_ENDED = 'the flow has already ended';
+/** How whatever has ended refuses a command. Our client then looks what it has done with it before. */
+export const HAS_ENDED = 'has already ended';
+/** The same of a flow. Our client then waits until it has closed, and asks its successor. */
+export const ALREADY_ENDED = `the flow ${HAS_ENDED}`;
 
 /** First element of `ApplicationFailure.details` in every failure from an activity. */
 export interface FailureDetails {

@@ -2,7 +2,15 @@ import { z } from 'zod';
 import type { BillingPlan } from './billing-activities.js';
 import { type InputOf, SharedSchema } from './shared-schema.js';
 import type { AmountFrom } from './subscription-amounts.js';
-import { changePlanSchema, type ConfirmedRisk, skipPeriodSchema } from './subscription-commands.js';
+import type { RefundOfPayment } from './engine-port.js';
+import type { FailureType } from './names.js';
+import {
+  changePlanSchema,
+  type ConfirmedRisk,
+  skipPeriodSchema,
+  type SubscriptionAnswer,
+  type SubscriptionEnded,
+} from './subscription-commands.js';
 
 /** The days that a bill pays for: calendar days in the subscription's time zone. */
 export interface ServicePeriod {
@@ -62,9 +70,29 @@ export interface BillingSchedule {
   ended?: true;
 }
 
+/** Commands of a subscription that has ended. A request is in canonical form (see `idempotency.ts`). */
+export interface GivenBefore {
+  ended: SubscriptionEnded;
+  /** The last ones with their answers. */
+  answered: {
+    commandId: string;
+    name: string;
+    request: string;
+    answer: SubscriptionAnswer | { refusal: string; type?: FailureType };
+  }[];
+  /** Refunds that were begun, by the payment and the command that they are there. */
+  refunds: {
+    commandId: string;
+    request?: string;
+    of: Pick<RefundOfPayment, 'payment' | 'paymentId' | 'currency' | 'businessUnit' | 'commandId'>;
+  }[];
+}
+
 /** What the flow answers to query `bills`. */
 export interface BillsAndSchedule extends SubscriptionBills {
   schedule: BillingSchedule;
+  /** Once it has ended: what was carried out before is then no command that comes too late. */
+  given?: GivenBefore;
 }
 
 /** A bill to come. */

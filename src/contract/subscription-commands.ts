@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { amountSchema, currencySchema, instantSchema, notifySchema, uuidSchema, personSchema } from './fields.js';
 import { requirePerson } from './disputes.js';
 import type { FinalStepOutcome, Unknown } from './outcome.js';
+import { MAX_COMMAND_ID } from './idempotency.js';
 import { type InputOf, SharedSchema } from './shared-schema.js';
 import { metadataSchema } from './metadata.js';
 import { type AmountFrom, amountsSchema, billAmountSchema, periodSchema } from './subscription-amounts.js';
@@ -17,7 +18,7 @@ import {
 
 /** Fields of every command. A repeated `commandId` acts once. */
 const commandFields = {
-  commandId: z.string().min(1).max(200).optional(),
+  commandId: z.string().min(1).max(MAX_COMMAND_ID).optional(),
   who: personSchema.zod.optional(),
   why: personSchema.zod.optional(),
 };

@@ -1,7 +1,7 @@
 import type { UpdateDefinition } from '@temporalio/common';
 import { condition, currentUpdateInfo } from '@temporalio/workflow';
 import { type SettleManually, settleManuallySchema } from '../../src/contract/messages.js';
-import { FAILURE_TYPES } from '../../src/contract/names.js';
+import { FAILURE_TYPES, HAS_ENDED } from '../../src/contract/names.js';
 import {
   billNowSchema,
   cancelSubscriptionSchema,
@@ -119,7 +119,7 @@ function validate(flow: Billing, name: Name, request: Request): void {
   const commandId = idOf(request);
   const earlier = flow.answered.find((one) => one.commandId === commandId) ?? flow.commands.get(commandId);
   if (isRepeat(earlier, name, request)) return;
-  if (flow.ended !== undefined) throw refused(`the subscription has already ended: ${flow.ended.status}`);
+  if (flow.ended !== undefined) throw refused(`the subscription ${HAS_ENDED}: ${flow.ended.status}`);
   if (flow.failure !== undefined) throw refused('the subscription was refused');
 }
 

@@ -1,5 +1,5 @@
 import { ActivityFailure } from '@temporalio/workflow';
-import { canonical, fingerprint } from '../../src/contract/idempotency.js';
+import { canonical } from '../../src/contract/idempotency.js';
 import type { RefundReading } from '../../src/contract/engine-port.js';
 import { FAILURE_TYPES } from '../../src/contract/names.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
@@ -12,6 +12,7 @@ import { isAfterCancel } from './after-cancel.js';
 import { doubtfulOf } from './bills.js';
 import { classifyAttempt, endDoubt, isDead, isOtherCard, limitRefusal, noteDecline } from './classify-attempt.js';
 import { openAhead } from './calendar.js';
+import { billToRefund, refundOf } from './given-before.js';
 import { isStarted } from './is-started.js';
 import { readDoubtful } from './read-doubtful.js';
 import {
@@ -24,7 +25,6 @@ import {
 } from './state.js';
 import { presentAnswer } from './show.js';
 
-const MAX_COMMAND_ID = 200;
 const REFUSALS = {
   unconfirmed:
     'nobody has confirmed that its last payment failed, so it may be taken twice; `settleManually` once that is known, or ' +
@@ -145,12 +145,9 @@ export async function refundPeriod(flow: Billing, commandId: string, request: Re
     };
   }
   const payment = bill.paymentReference;
-  const { currency, businessUnit } = flow.input;
-  const of = { payment, paymentId: bill.paymentId, currency, businessUnit };
   const { confirmDisputed, who, why } = request;
   const call = {
-    ...of,
-    commandId: refundCommandId(flow, commandId, payment),
+    ...refundOf(flow, commandId, bill),
     amount,
     ...(who !== undefined && { who }),
     ...(why !== undefined && { why }),
@@ -171,20 +168,7 @@ export async function refundPeriod(flow: Billing, commandId: string, request: Re
     };
   }
   if ('refused' in refunded) return { refusal: refunded.refused };
-  return { ...presentAnswer(flow), result: { ...refunded, reference: payment, currency } };
-}
-
-function billToRefund({ billed }: Billing, begun: string | undefined, period: number | undefined) {
-  if (begun !== undefined) return billed.find(({ paymentReference }) => paymentReference === begun);
-  return period === undefined ? billed.at(-1) : billed.find((one) => one.period === period);
-}
-
-/** Two commands must never become the same one because an id is cut. */
-function refundCommandId({ workflowId, input }: Billing, commandId: string, payment: string): string {
-  const whole = `${workflowId}:${commandId}`;
-  if (whole.length <= MAX_COMMAND_ID) return whole;
-  const { currency, businessUnit } = input;
-  return fingerprint({ type: whole, reference: payment, amount: 0, currency, businessUnit });
+  return { ...presentAnswer(flow), result: { ...refunded, reference: payment, currency: flow.input.currency } };
 }
 
 /** Only for an attempt that can't be followed any more, or whose failure nobody has confirmed. */

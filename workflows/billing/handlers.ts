@@ -2,6 +2,7 @@ import { ApplicationFailure, setHandler, workflowInfo } from '@temporalio/workfl
 import { FAILURE_TYPES, WORKFLOW_TYPES } from '../../src/contract/names.js';
 import { FLOWS } from '../../src/contract/flows.js';
 import { type OutcomeRequest, outcomeRequestSchema } from '../../src/contract/messages.js';
+import type { BillsAndSchedule } from '../../src/contract/subscription-bills.js';
 import type { ParsedSubscriptionInput } from '../../src/contract/subscription.js';
 import type { SubscriptionOutcome } from '../../src/contract/subscription-commands.js';
 import { periodsBilledBefore } from '../../src/domain/billed-through.js';
@@ -14,6 +15,7 @@ import { billsOf } from './bills.js';
 import { registerSubscriptionCommands, refuseQuestion } from './commands.js';
 import { amountsOf, carriedAmounts } from './carried-state.js';
 import { watchReset } from './given-again.js';
+import { givenBefore } from './given-before.js';
 import { registerMoveOn } from './move-on.js';
 import { registerPaymentDisputed } from './payment-disputed.js';
 import { explainSubscription, refresh, presentSubscription, subscriptionStatus } from './show.js';
@@ -41,7 +43,9 @@ export function newSubscription(input: ParsedSubscriptionInput, carried: Carried
     validate: (request) => validateOutcome(flow, request),
     answer: (request) => answerOutcome(flow, request),
   });
-  setHandler(billsQuery, () => billsOf(flow), { description: 'What has become of each period, and what is to come' });
+  setHandler(billsQuery, () => billsAndGiven(flow), {
+    description: 'What has become of each period, and what is to come',
+  });
   registerSubscriptionCommands(flow);
   registerMoveOn(flow);
   registerPaymentDisputed(flow);
@@ -49,6 +53,11 @@ export function newSubscription(input: ParsedSubscriptionInput, carried: Carried
   refresh(flow);
   watchReset(flow);
   return flow;
+}
+
+function billsAndGiven(flow: Billing): BillsAndSchedule {
+  const given = givenBefore(flow);
+  return { ...billsOf(flow), ...(given !== undefined && { given }) };
 }
 
 function newBilling(input: ParsedSubscriptionInput, carried: Carried | undefined): Billing {

@@ -149,7 +149,7 @@ export const KEY_FAULTS = [
     name: 'refund-of-two-long-commands-is-one',
     rule: 'money rule 3',
     promise: 'Two refund commands of a subscription never become one by being cut.',
-    file: 'workflows/billing/execute-on-bill.ts',
+    file: 'workflows/billing/given-before.ts',
     from: '  if (whole.length <= MAX_COMMAND_ID) return whole;\n',
     to: '  if (whole.length > 0) return whole.slice(0, MAX_COMMAND_ID);\n',
     tests: ['test/simulation/rules/refund-period.test.ts'],

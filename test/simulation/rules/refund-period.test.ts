@@ -96,7 +96,7 @@ describe('refundPeriod', () => {
     await flow.command('cancel', { when: 'now' });
   });
 
-  test('after the end is refused, and and `refund` reverses the payment, by reference or by payment id', async () => {
+  test('after the end is refused, and `refund` reverses the payment, by reference or by payment id', async () => {
     const { flow, moved, tried } = await weekly(
       { periods: 2, amount: 12_000 },
       { '1.1': declinedFor('insufficient_funds') },
