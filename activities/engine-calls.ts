@@ -126,7 +126,10 @@ async function newsOf(
 export async function findCreator(deps: ActivityDeps, workflowId: string): Promise<PaymentCreator> {
   const { engine } = deps;
   const lookedAt = deps.now();
-  if (await engine.isOpen(workflowId)) return { lookedAt, open: true, actions: [] };
+  if (await engine.isOpen(workflowId)) {
+    const handsOver = await engine.handsOver(workflowId);
+    return { lookedAt, open: true, actions: [], ...(handsOver && { handsOver }) };
+  }
   const { result, workflowType, ofLatestRun } = await engine.latestResult(workflowId);
   requireReadable(result, 'The result');
   const made = madeByFlow(workflowType, result);

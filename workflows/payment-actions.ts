@@ -1,7 +1,8 @@
+import { patched } from '@temporalio/workflow';
 import { HOUR_MS } from '../src/contract/time-units.js';
 import { shownDispute } from '../src/contract/disputes.js';
 import { FLOWS } from '../src/contract/flows.js';
-import { FAILURE_TYPES } from '../src/contract/names.js';
+import { FAILURE_TYPES, PATCHES } from '../src/contract/names.js';
 import {
   KEPT_ACTIONS,
   type ParsedPaymentActionsInput,
@@ -24,6 +25,7 @@ import {
   untilAnswered,
 } from './flow/story.js';
 import { announceRefusal } from './flow/announce.js';
+import { forgetRefused } from './flow/refuse.js';
 import { decidesAfterReset } from './kit/start-guard.js';
 import { type Creator, creatorOf, restoreActions } from './steps/earlier-actions.js';
 import { followDispute } from './steps/follow-dispute.js';
@@ -123,12 +125,15 @@ function handle(flow: FlowState, creator: Creator, message: Message): void {
 /** Executes one command. Closes a run that proves unfit for the payment. */
 async function executeCommand(flow: FlowState, notes: Notes, command: MoneyCommand): Promise<void> {
   notes.command = command;
-  notes.closing = false;
+  // What is unfit for one command stays so when another one is executed: given again, that is for the next run.
+  if (notes.closing && !patched(PATCHES.forgetsRefusals)) notes.closing = false;
   const { answer, unfit = false } = await act(flow, notes.creator, command);
   command.answer = answer;
   if ('refusal' in answer) tellOfRefusal(flow, notes.creator, command, answer);
-  if (unfit) close(flow, notes);
-  else if ('outcome' in answer) lookNow(flow);
+  if (unfit) {
+    forgetRefused(flow, command);
+    close(flow, notes);
+  } else if ('outcome' in answer) lookNow(flow);
   notes.command = undefined;
   notes.until = undefined;
 }

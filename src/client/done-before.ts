@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import { asWritten, describeReuse } from '../contract/idempotency.js';
 import type { DecideReview, SettleManually, FinalOutcome } from '../contract/messages.js';
 import { UPDATE_NAMES } from '../contract/names.js';
+import { SAY_IT_AGAIN } from '../contract/refusals.js';
 import type { FinalStepOutcome } from '../contract/outcome.js';
 import type { ActionRecord } from '../contract/payment-actions.js';
 import { DESCRIBE_MS, type Within } from './deadlines.js';
@@ -70,8 +72,14 @@ export async function decide<Answer>(
   decision: { commandId?: string | undefined },
   isSo: (outcome: FinalOutcome) => boolean,
 ): Promise<Answer | FinalOutcome> {
-  return await calls
-    .update<Answer>(flow, UPDATE_NAMES[name], decision)
+  const give = (freshId?: string): Promise<Answer> => calls.update<Answer>(flow, UPDATE_NAMES[name], decision, freshId);
+  return await give()
+    .catch((refusal: unknown) => {
+      // It may be the refusal of before, which the server keeps for its commandId: what it was for may be over by now.
+      const isOld = refusal instanceof HoldfastError && refusal.message.includes(SAY_IT_AGAIN);
+      if (!isOld || decision.commandId === undefined) throw refusal;
+      return give(randomUUID());
+    })
     .catch((refusal: unknown) => decidedBefore(calls, flow, refusal, isSo));
 }
 

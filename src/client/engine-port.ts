@@ -9,9 +9,13 @@ import { paymentOfHistory } from './ended-flow.js';
 import { handOver } from './hand-over.js';
 import { parkedEventsOf } from './parked-events.js';
 import { sentBefore } from './sent-before.js';
+import { keyword } from './start-options.js';
 import { tellSubscription } from './tell-subscription.js';
 import { toldEnd } from './told-end.js';
 import { isOpen } from './is-open.js';
+
+/** The search attribute of what a flow waits for. */
+const WAITING_FOR = keyword('WaitingFor');
 
 interface Origins {
   original: string | undefined;
@@ -110,6 +114,11 @@ export function createEnginePort(client: Client): EnginePort {
         if (error instanceof WorkflowNotFoundError) return false;
         throw error;
       }
+    },
+
+    async handsOver(workflowId) {
+      const shown = await described(client, workflowId, undefined);
+      return shown !== undefined && isOpen(shown.status) && shown.typedSearchAttributes.get(WAITING_FOR) === 'nothing';
     },
 
     async inFirstTry(workflowId, runId) {

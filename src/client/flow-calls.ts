@@ -9,14 +9,8 @@ import {
 import type { ParsedResolvePendingInput } from '../contract/charge.js';
 import { FLOWS } from '../contract/flows.js';
 import type { FlowStatus } from '../contract/messages.js';
-import {
-  HAS_ENDED,
-  MEMO_KEYS,
-  paymentWorkflowId,
-  QUERY_NAMES,
-  resolveWorkflowId,
-  WORKFLOW_TYPES,
-} from '../contract/names.js';
+import { MEMO_KEYS, paymentWorkflowId, QUERY_NAMES, resolveWorkflowId, WORKFLOW_TYPES } from '../contract/names.js';
+import { HAS_ENDED } from '../contract/refusals.js';
 import type { Deadlines } from './deadlines.js';
 import { decoded, missing, ofWorker } from './ended-flow.js';
 import { resultBefore } from './end-of-flow.js';

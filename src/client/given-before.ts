@@ -1,7 +1,8 @@
 import { asWritten, describeReuse, MAX_COMMAND_ID } from '../contract/idempotency.js';
 import type { RefundOfPayment, RefundReading } from '../contract/engine-port.js';
 import { messageOf } from '../contract/message-of.js';
-import { HAS_ENDED, subscriptionWorkflowId } from '../contract/names.js';
+import { subscriptionWorkflowId } from '../contract/names.js';
+import { HAS_ENDED } from '../contract/refusals.js';
 import type { BillsAndSchedule } from '../contract/subscription-bills.js';
 import type { RefundPeriod, SubscriptionAnswer } from '../contract/subscription-commands.js';
 import { HoldfastError } from './errors.js';

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Client,
@@ -11,13 +11,13 @@ import { isCurrency } from '../contract/currencies.js';
 import { uuidSchema } from '../contract/fields.js';
 import { type FlowStatus, OPERATION_OF_COMMAND } from '../contract/messages.js';
 import {
-  ALREADY_ENDED,
   paymentActionsWorkflowId,
   paymentWorkflowId,
   QUERY_NAMES,
   referenceOfWorkflowId,
   WORKFLOW_TYPES,
 } from '../contract/names.js';
+import { ALREADY_ENDED } from '../contract/refusals.js';
 import type { FinalStepOutcome, Pending, Unknown } from '../contract/outcome.js';
 import type { PaymentActionsInput } from '../contract/payment-actions.js';
 import { findFlowOfPayment } from './earlier-runs.js';
@@ -30,6 +30,7 @@ import { GIVE_AGAIN, HoldfastError, naming, isClosingRun, isLostUpdate, translat
 import { isOpen } from './is-open.js';
 import { requireAsMade, requireAsOpened } from './named-payment.js';
 import { LIST_LAG_MS, speakingRun } from './speaking-run.js';
+import { isForAMoment, mayBeOld, runOf, updateIdOf } from './update-ids.js';
 import { stillWithoutPayment, stoppedWithoutPayment, untaken } from './untaken.js';
 
 /**
@@ -211,19 +212,26 @@ async function sendTo(
     if (start !== undefined && start.paymentReference === undefined && latest?.isOpen === true)
       requireAsOpened(start, latest.attributes);
     const updateId = updateIdOf(name, request, run ?? (latest && runOf(latest)));
-    const handle = await deadlines.within(Date.now() + ACCEPT_MS, () =>
-      start === undefined
-        ? client.workflow.getHandle(workflowId).startUpdate<Answer, [object]>(name, { ...options, updateId })
-        : client.workflow.startUpdateWithStart<(input: object) => Promise<unknown>, Answer, [object]>(name, {
-            ...options,
-            updateId,
-            startWorkflowOperation: new WithStartWorkflowOperation<(input: object) => Promise<unknown>>(
-              WORKFLOW_TYPES.paymentActions,
-              { ...actionsStart(start, latest?.runId), workflowIdConflictPolicy: 'USE_EXISTING' },
-            ),
-          }),
-    );
-    return ofWorker(await deadlines.within(Math.max(until, Date.now() + 1), () => handle.result()));
+    const send = async (id: string): Promise<Answer> => {
+      const handle = await deadlines.within(Date.now() + ACCEPT_MS, () =>
+        start === undefined
+          ? client.workflow.getHandle(workflowId).startUpdate<Answer, [object]>(name, { ...options, updateId: id })
+          : client.workflow.startUpdateWithStart<(input: object) => Promise<unknown>, Answer, [object]>(name, {
+              ...options,
+              updateId: id,
+              startWorkflowOperation: new WithStartWorkflowOperation<(input: object) => Promise<unknown>>(
+                WORKFLOW_TYPES.paymentActions,
+                { ...actionsStart(start, latest?.runId), workflowIdConflictPolicy: 'USE_EXISTING' },
+              ),
+            }),
+      );
+      return ofWorker(await deadlines.within(Math.max(until, Date.now() + 1), () => handle.result()));
+    };
+    const asked = Date.now();
+    return await send(updateId).catch((error: unknown) => {
+      if (!mayBeOld(asked) || !isForAMoment(error)) throw error;
+      return send(randomUUID());
+    });
   } catch (error) {
     if (isLostUpdate(error) || isClosingRun(error)) return 'ended';
     const failure = translate(error, workflowId, GIVE_AGAIN);
@@ -234,24 +242,6 @@ async function sendTo(
     if (!failure.askAgain || Date.now() < until) throw failure;
     return await present(client, deadlines, workflowId, { name, request });
   }
-}
-
-/**
- * A repeated command gets the same update id and joins the waiting update: a flow accepts only ten at a time, including
- * the operator's. The id also hashes the request: for the bare commandId the server would return the first answer to a
- * different request. It also hashes the run: a closed one may have refused what the next run can do, and a reset fails
- * where two runs have accepted the same id.
- */
-function updateIdOf(name: Sent['name'], request: Sent['request'], run: string | undefined): string {
-  const asked = Object.entries(request).sort(([x], [y]) => (x < y ? -1 : 1));
-  return createHash('sha256')
-    .update(JSON.stringify([name, asked, run]))
-    .digest('hex');
-}
-
-/** The run that is to take a command, which may be the next one: for an id that a closed run knows the server gives its answer. */
-function runOf({ runId, isOpen: goesOn }: { runId: string; isOpen: boolean }): string {
-  return goesOn ? runId : `after ${runId}`;
 }
 
 /** The state of a command that is not settled in time. For a void, the pending operation may be its authorization. */

@@ -36,6 +36,7 @@ import {
 import { billsToCome, scheduleAfter } from '../domain/bills-to-come.js';
 import { checkInput } from './start-options.js';
 import { HoldfastError, naming } from './errors.js';
+import { mayBeOld } from './update-ids.js';
 import type { FlowCalls } from './flow-calls.js';
 import { answerOfEnded, type AskForRefund, saysItHasEnded } from './given-before.js';
 
@@ -137,9 +138,6 @@ function previewOf(schedule: BillingSchedule, { count, change }: PreviewRequest,
   return { bills, changed: billsToCome(changed, count, now) };
 }
 
-/** ms. A new answer that an outcome is not known takes longer than this; a faster one is a stored answer. */
-const OLD_ANSWER_MS = 5_000;
-
 function isUnsettled({ result }: SubscriptionAnswer): boolean {
   return result?.status === 'pending' || result?.status === 'unknown';
 }
@@ -147,7 +145,7 @@ function isUnsettled({ result }: SubscriptionAnswer): boolean {
 /** The server returns an update's first answer for ever and at once, so a stale one is replaced by a fresh update. */
 async function sendAgain(send: Send, reference: string, name: string, request: object): Promise<SubscriptionAnswer> {
   const asked = Date.now();
-  const isOld = () => Date.now() - asked <= OLD_ANSWER_MS;
+  const isOld = () => mayBeOld(asked);
   const answer = await send(reference, name, request).catch((error: unknown) => {
     if (error instanceof HoldfastError && error.type === 'ProviderUnavailable' && isOld()) return undefined;
     throw error;

@@ -120,6 +120,8 @@ export interface EnginePort extends EventPort {
   parkedEvents(paymentId: string): Promise<TransactionEvent[]>;
   /** True while a flow with this id is open. */
   isOpen(workflowId: string): Promise<boolean>;
+  /** True while an open flow shows its end, which it is handing over to whoever tells the merchant. */
+  handsOver(workflowId: string): Promise<boolean>;
   /** True if the run is still in the first attempt of its first workflow task: nothing can have been sent before. */
   inFirstTry(workflowId: string, runId: string): Promise<boolean>;
   /** True if the run's history holds a failed or timed-out workflow task, up to event `through` if that is given. */

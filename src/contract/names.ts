@@ -121,6 +121,8 @@ export const PATCHES = {
   knowsForgotten: 'holdfast-knows-forgotten',
   /** A subscription does not wait for a next try of a bill that its cancel leaves unbilled. */
   awaitsNoTry: 'holdfast-awaits-no-try',
+  /** A refusal that was true for a moment is not kept as the answer of its command. */
+  forgetsRefusals: 'holdfast-forgets-refusals',
 } as const;
 
 /**
@@ -258,11 +260,6 @@ export type FailureType = (typeof FAILURE_TYPES)[keyof typeof FAILURE_TYPES];
 /** Ends every refusal of a reference: a caller who takes a new one for an open order may charge it twice. */
 export const BEFORE_NEW_REFERENCE =
   'ask its status or explain first; a new reference is only for another order, or once it is known that this one has taken nothing';
-
-/** How whatever has ended refuses a command. Our client then looks what it has done with it before. */
-export const HAS_ENDED = 'has already ended';
-/** The same of a flow. Our client then waits until it has closed, and asks its successor. */
-export const ALREADY_ENDED = `the flow ${HAS_ENDED}`;
 
 /** First element of `ApplicationFailure.details` in every failure from an activity. */
 export interface FailureDetails {

@@ -118,6 +118,8 @@ export interface PaymentCreator {
   lookedAt: number;
   /** While the flow is open, only it may act on the payment. */
   open: boolean;
+  /** It has ended, and stays open until that is handed over to whoever tells the merchant. */
+  handsOver?: true;
   /** Commands that the flow executed. A repeated one is answered from here. */
   actions: ActionRecord[];
   /** What the flow did to the payment, for services without lists; undefined if its result doesn't say. */

@@ -195,6 +195,7 @@ const STRICT_ENGINE: EnginePort = {
   latestResult: () => Promise.reject(new Error('latestResult was not expected')),
   parkedEvents: () => Promise.reject(new Error('parkedEvents was not expected')),
   isOpen: () => Promise.reject(new Error('isOpen was not expected')),
+  handsOver: () => Promise.reject(new Error('handsOver was not expected')),
   inFirstTry: () => Promise.reject(new Error('inFirstTry was not expected')),
   taskWasLost: () => Promise.reject(new Error('taskWasLost was not expected')),
   readFlow: () => Promise.reject(new Error('readFlow was not expected')),

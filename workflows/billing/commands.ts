@@ -1,7 +1,8 @@
 import type { UpdateDefinition } from '@temporalio/common';
 import { condition, currentUpdateInfo } from '@temporalio/workflow';
 import { type SettleManually, settleManuallySchema } from '../../src/contract/messages.js';
-import { FAILURE_TYPES, HAS_ENDED } from '../../src/contract/names.js';
+import { FAILURE_TYPES } from '../../src/contract/names.js';
+import { HAS_ENDED } from '../../src/contract/refusals.js';
 import {
   billNowSchema,
   cancelSubscriptionSchema,

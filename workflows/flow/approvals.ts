@@ -73,12 +73,6 @@ export function decisionOf(flow: FlowState, approval: OpenApproval): Approved | 
   return decided === undefined || isOneOf(approval, decided.who) ? undefined : decided;
 }
 
-/** Forgets what was decided about this command: it is about another sum now. */
-export function forgetDecision(flow: FlowState, commandId: string): void {
-  const { [commandId]: _forgotten, ...others } = flow.approvals ?? {};
-  flow.approvals = others;
-}
-
 function isSame(earlier: Approved, decision: Approved['decision'], { who, why }: Approval): boolean {
   return earlier.decision === decision && earlier.who === who && earlier.why === why;
 }

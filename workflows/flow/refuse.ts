@@ -1,5 +1,7 @@
+import { patched } from '@temporalio/workflow';
 import { type Asked, refused } from '../kit/requests.js';
-import { ALREADY_ENDED, FAILURE_TYPES } from '../../src/contract/names.js';
+import { FAILURE_TYPES, PATCHES } from '../../src/contract/names.js';
+import { ALREADY_ENDED } from '../../src/contract/refusals.js';
 import type { FlowState, Command } from './state.js';
 
 export function refuseWhenEnded(flow: FlowState): void {
@@ -59,10 +61,26 @@ export function forgetOldCommands(flow: Pick<FlowState, 'commands' | 'approvals'
   for (const { commandId } of forgettable.slice(0, Math.max(0, forgettable.length - MOST_FORGETTABLE))) {
     commands.delete(commandId);
     // An approval must not let through another command of the same id, over whatever sum.
-    if (flow.approvals === undefined) continue;
-    const { [commandId]: _forgotten, ...others } = flow.approvals;
-    flow.approvals = others;
+    if (flow.approvals !== undefined) forgetDecision(flow, commandId);
   }
+}
+
+/** Forgets what was decided about this command: it is about another sum now. */
+export function forgetDecision(flow: Pick<FlowState, 'approvals'>, commandId: string): void {
+  const { [commandId]: _forgotten, ...others } = flow.approvals ?? {};
+  flow.approvals = others;
+}
+
+/**
+ * The refusal was true for a moment, and nothing of the command was sent: kept, it would answer the command for as long as
+ * the run is open, whatever holds by then.
+ */
+export function forgetRefused(flow: FlowState, command: Command): void {
+  if (!patched(PATCHES.forgetsRefusals)) return;
+  const { commandId } = command;
+  if (flow.commands.get(commandId) === command) flow.commands.delete(commandId);
+  // As where there is no room for it: it may be given again over another sum.
+  if (flow.approvals !== undefined) forgetDecision(flow, commandId);
 }
 
 /** An answered decision has had its effect; a refused command has sent nothing. */

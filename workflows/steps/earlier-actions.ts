@@ -18,6 +18,7 @@ import { showLasting } from '../flow/explain.js';
 import { isOfPayment, noteTold, showUnseen } from '../flow/told.js';
 import { engineLookup, read } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
+import { whyOpen } from './acted.js';
 
 /** What is known of the flow that created the payment. */
 export interface Creator {
@@ -71,8 +72,8 @@ export async function creatorsWord(
   workflowId: string | undefined,
 ): Promise<Answer | undefined> {
   if (workflowId === undefined) return undefined;
-  const { open, actions, made, told = [], lost = false } = await lookUp(creator, workflowId);
-  if (open) return { refusal: `the flow that made the payment is still open; send the command to "${workflowId}"` };
+  const { open, handsOver, actions, made, told = [], lost = false } = await lookUp(creator, workflowId);
+  if (open) return { refusal: whyOpen(workflowId, handsOver) };
   creator.workflowId = workflowId;
   creator.actions = actions;
   creator.made = made;
@@ -118,9 +119,12 @@ export async function answeredSince(
   creator: Creator,
   command: MoneyCommand,
   maker: string | undefined,
-): Promise<Answer | undefined> {
-  const ask = async (workflowId: string | undefined): Promise<Answer | undefined> =>
-    (await creatorsWord(flow, creator, workflowId)) ?? alreadyDone(flow, creator, command);
+): Promise<{ answer: Answer; isOpen: boolean } | undefined> {
+  const ask = async (workflowId: string | undefined) => {
+    const open = await creatorsWord(flow, creator, workflowId);
+    const answer = open ?? alreadyDone(flow, creator, command);
+    return answer && { answer, isOpen: open !== undefined };
+  };
   const late = maker === creator.workflowId ? undefined : await ask(maker);
   if (late !== undefined || creator.workflowId === undefined || isNew(creator.lookedAt)) return late;
   return await ask(creator.workflowId);

@@ -1,6 +1,7 @@
 import { patched } from '@temporalio/workflow';
 import type { HoldOutcome, Voided } from '../../src/contract/authorize.js';
 import { PATCHES } from '../../src/contract/names.js';
+import { SAY_IT_AGAIN } from '../../src/contract/refusals.js';
 import { isNotOffered, noteRefusedRead } from '../../src/domain/absence.js';
 import { isUnknownWord, mayBeGone } from '../../src/domain/payment-words.js';
 import { hasFailed } from '../../src/domain/settling.js';
@@ -8,6 +9,7 @@ import { pollDelay } from '../../src/domain/schedules.js';
 import { takeBackReason } from '../flow/explain.js';
 import { baseOfHold, decidedOutcome, evidence } from '../flow/outcomes.js';
 import { nextMessage, refusesWordOfAnother } from '../flow/inbox.js';
+import { forgetRefused } from '../flow/refuse.js';
 import { contradicted, isToldSinceRead, noteShown } from '../flow/told.js';
 import { inResetRun } from '../kit/start-guard.js';
 import type { FlowState, Hold, SettleCommand, VoidOf } from '../flow/state.js';
@@ -212,6 +214,8 @@ async function forgetIfFailed(flow: FlowState, hold: Hold): Promise<void> {
   if (record !== undefined && hasFailed(record)) hold.unconfirmedCapture = undefined;
 }
 
+const UNREAD = `the service could not be read just now: ${SAY_IT_AGAIN}`;
+
 /**
  * An operator's decision counts only if the service shows the hold as captured but offers no list of captures, or if
  * nothing can be read, and the hold's time is over or it is in doubt.
@@ -222,6 +226,10 @@ export async function decideHold(
   command: SettleCommand,
 ): Promise<HoldOutcome | undefined> {
   const refuse = (refusal: string): undefined => void (command.answer = { refusal });
+  const refuseNow = (refusal: string): undefined => {
+    refuse(refusal);
+    forgetRefused(flow, command);
+  };
   if (refusesWordOfAnother(flow, command)) return undefined;
   if (!isAsked(hold)) return refuse('the money is held and nothing is unknown: use capture or void');
   const look = await lookAtHold(flow, hold);
@@ -236,15 +244,12 @@ export async function decideHold(
   const isHeldIfNone = doubted && hold.unlistedCapture === 'heldIfNone';
   // What was asked about was shown by a read, and the next one may show more: nothing is concluded from a lack of one.
   const mayShowMore = look === 'failed' || (isUnread && mayBeCaptured(flow, hold));
-  if (mayShowMore && !isHeldIfNone && status === 'notExecuted')
-    return refuse('the service could not be read just now: say it again');
+  if (mayShowMore && !isHeldIfNone && status === 'notExecuted') return refuseNow(UNREAD);
   // After a read from before the authorization it is still asked.
   if (look === 'held' && !isAsked(hold)) return refuse('the money is held and nothing is unknown: use capture or void');
   if (look !== 'unclear' && look !== 'failed' && !lapses && !doubted)
-    return refuse(
-      look === 'pending'
-        ? 'something is under way at the service: say it again once that has ended'
-        : 'the service could not be read just now: say it again',
+    return refuseNow(
+      look === 'pending' ? `something is under way at the service: ${SAY_IT_AGAIN} once that has ended` : UNREAD,
     );
   if (status === 'declined')
     return refuse('it is to be told whether the payment was captured: say succeeded or notExecuted');

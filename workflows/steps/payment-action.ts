@@ -10,7 +10,9 @@ import { decidedOutcome, noteAction } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
 import type { FlowState, MoneyCommand, PendingVoids, SettleCommand } from '../flow/state.js';
 import { enter } from '../flow/explain.js';
+import { forgetRefused } from '../flow/refuse.js';
 import { publish } from '../kit/visibility.js';
+import { type Acted, badInput, whileOpen } from './acted.js';
 import { beginStep, moneyStep, tryExecute } from './money-step.js';
 import { consistentFacts, countMade } from './read-facts.js';
 import {
@@ -32,15 +34,7 @@ import { operationOf, type Plan, planOf, untilToldWhose } from './planned-action
 import { settle, type Voids } from './settle.js';
 import { noPendingVoids, pendingVoids } from './void-pending.js';
 
-type Answer = NonNullable<MoneyCommand['answer']>;
-
 const UNDER_WAY = { refund: 'refunding', void: 'voiding', capture: 'capturing' } as const;
-
-export interface Acted {
-  answer: Answer;
-  /** The next run may do it: it may be opened with an input that fits the payment, or the service shows more by then. */
-  unfit?: true;
-}
 
 /**
  * Executes one command to a payment whose flow has ended: checks it against the service, sends it once, follows it to
@@ -120,7 +114,9 @@ async function cleared(
     const again = notes.cleared !== undefined;
     const sent = { operation: name, commandId, key, amount, isUnnamedSum, askedBy: request.who, at, again };
     const meanwhile = async (other: MoneyCommand): Promise<void> => {
-      other.answer = (await act(flow, creator, other)).answer;
+      const { answer, unfit } = await act(flow, creator, other);
+      other.answer = answer;
+      if (unfit === true) forgetRefused(flow, other);
     };
     const { waited, refused, unnamed, approved } = await clearOutgoing(flow, { ...sent, meanwhile });
     delete notes.toClear;
@@ -131,10 +127,6 @@ async function cleared(
     // Others may have refunded meanwhile.
     if (waited === true) notes.plan = undefined;
   }
-}
-
-function badInput(refusal: string): Acted {
-  return { answer: { refusal, type: FAILURE_TYPES.invalidInput } };
 }
 
 /** A transaction that an earlier run created: it is followed instead of sent again. */
@@ -191,6 +183,7 @@ async function prepare(
   const answered = open ?? alreadyDone(flow, creator, command);
   const unfit = await isForeignPayment(flow, creator, answered !== undefined);
   if (unfit !== undefined) return { answer: unfit, unfit: true };
+  if (open !== undefined) return whileOpen(open);
   if (answered !== undefined) return { answer: answered };
 
   beginStep(flow, name);
@@ -202,7 +195,7 @@ async function prepare(
   const another = creator.made && isOfForeignFlow(flow, creator, read.holdfastWorkflowId);
   if (another !== undefined) return { answer: another, unfit: true };
   const since = await answeredSince(flow, creator, command, read.holdfastWorkflowId);
-  if (since !== undefined) return { answer: since };
+  if (since !== undefined) return since.isOpen ? whileOpen(since.answer) : { answer: since.answer };
   const facts = countMade(flow, creator, read);
   noteNews(flow, creator);
   const actions = actionsOf(flow, creator);

@@ -97,6 +97,24 @@ test('a refund that is asked for while the end of its payment can not be handed 
   held.release();
 });
 
+test('a refund refused while the end of its payment is handed over is made when it is given again', async () => {
+  const held = time.hold('handOver');
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  await held.reached;
+  const { paymentId = '' } = await flow.status();
+  const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: flow.reference });
+  const early = actions.ask('refund', { amount: 2_000, commandId: 'early' });
+  await expect(early).rejects.toMatchObject({
+    cause: { message: expect.stringMatching(/has ended, and closes once .* is handed over: give it again/) },
+  });
+  held.release();
+  await pass(HOUR);
+  const again = { payment: flow.reference, amount: 2_000, commandId: 'early' };
+  const refund = time.holdfast.refund(again, { waitFor: '10 minutes' });
+  await pass(MINUTE);
+  expect(await refund).toMatchObject({ status: 'succeeded', amount: 2_000 });
+});
+
 test('an event of money that comes while a refusal is handed over is told to a person', async () => {
   const held = time.hold('handOver');
   const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'), [answers(400, 'POST', '*/charges')]);

@@ -56,6 +56,42 @@ test('a refund of a payment that could not be read for a day is told as refused,
   expect(await moved()).toEqual([CHARGED]);
 });
 
+test('a refund that was refused since its payment could not be read is made when it is given again, another behind it', async () => {
+  const told = listenToAll(time);
+  const { actions, paymentId, reference, moved } = await charged();
+  const fault = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+  const late = { commandId: 'late', amount: 5_500 };
+  const ask = async () => await time.holdfast.refund({ payment: reference, ...late }, { waitFor: '1 minute' });
+  expect(await ask()).toMatchObject({ status: 'unknown' });
+  const { answer: behind } = await actions.command('refund', { commandId: 'behind', amount: 2_000 });
+  await pass(DAY + 2 * HOUR);
+  expect(takenOf(told, actions.workflowId).filter((type) => type.startsWith('refund'))).toEqual(['refund.notExecuted']);
+  await time.sandbox.removeFault(fault.id);
+  await pass(HOUR);
+  expect(await behind).toMatchObject({ status: 'succeeded', amount: 2_000 });
+  expect(await ask()).toMatchObject({ status: 'succeeded', amount: 5_500 });
+  expect(await ask()).toMatchObject({ status: 'succeeded', amount: 5_500 });
+  await pass(MINUTE);
+  expect(await moved()).toEqual([CHARGED, 'refund Succeed 2000 USD', 'refund Succeed 5500 USD']);
+});
+
+test('a void that was refused since nothing could be read, while a refund waits for a person, is looked at again', async () => {
+  await newDay();
+  const { actions, paymentId, reference } = await charged();
+  const { answer: waiting } = await actions.command('refund', { commandId: 'big', amount: 7_000, who: 'Ada' });
+  await pass(MINUTE);
+  const fault = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+  const early = await time.holdfast.void(reference, { commandId: 'back' }, { waitFor: '1 minute' });
+  expect(early).toMatchObject({ status: 'unknown' });
+  await pass(DAY + 2 * HOUR);
+  await time.sandbox.removeFault(fault.id);
+  const again = time.holdfast.void(reference, { commandId: 'back' });
+  await expect(again).rejects.toMatchObject({ type: 'StateConflict' });
+  expect(await actions.status()).toMatchObject({ waitingFor: 'approval' });
+  await time.holdfast.reject(flowOf(actions.workflowId), { ...GRACE, commandId: 'big' });
+  expect(await waiting).toMatchObject({ status: 'notExecuted' });
+});
+
 test('of a command id that was given for another refund nothing is told, nor of what a run before may have sent', async () => {
   const told = listenToAll(time);
   await newDay();

@@ -107,15 +107,18 @@ describe('a payment status that nothing is known of', () => {
     await say(hold, { status: 'notExecuted' });
   });
 
-  test('ends nothing, and keeps nothing held, by what a person says while it can not be read', async () => {
+  test.each([
+    ['', undefined],
+    [', and is heard when it is said again under the same id', 'word'],
+  ])('ends nothing, and keeps nothing held, by what a person says while it can not be read%s', async (_what, id) => {
     const { hold, told } = await partly();
     await told();
     const away = await time.sandbox.addFault(answers(404, 'GET', `/payments/${(await hold.status()).paymentId}`));
-    const said = say(hold, { status: 'notExecuted' });
-    await expect(said).rejects.toThrow('the service could not be read just now: say it again');
+    const word = { status: 'notExecuted', ...(id !== undefined && { commandId: id }) };
+    await expect(say(hold, word)).rejects.toThrow('the service could not be read just now: say it again');
     expect(await hold.status()).toMatchObject({ status: 'authorized', needsOperator: true });
     await time.sandbox.removeFault(away.id);
-    await say(hold, { status: 'notExecuted' });
+    await say(hold, word);
     expect(await hold.outcome()).toMatchObject({ status: 'voided', evidence: { knownBy: 'operator' } });
   });
 
