@@ -2,7 +2,7 @@ import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { messageOf } from '../contract/message-of.js';
 import { HoldfastClient } from '../client/holdfast-client.js';
 import { keyword } from '../client/start-options.js';
-import { paymentActionsWorkflowId } from '../contract/names.js';
+import { paymentActionsWorkflowId, WORKFLOW_TYPES } from '../contract/names.js';
 import type { ApprovalRequest } from './approval-arguments.js';
 import type { Engine } from './engine.js';
 import { CommandError } from './errors.js';
@@ -73,9 +73,10 @@ function forShell(word: string): string {
   return /^[\w.:@/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Refunds of a payment wait at its commands, once the flow that made it has ended. */
+/** Refunds of a payment wait at its commands, once the flow that made it has ended. A credit is asked for the answer that was lost. */
 function whereItWaits(flow: WorkflowExecutionDescription): string {
   const paymentId = flow.typedSearchAttributes.get(keyword('PaymentId'));
-  if (isOpen(flow.status) || paymentId === undefined) return flow.workflowId;
+  const isCredit = flow.type === WORKFLOW_TYPES.credit;
+  if (isOpen(flow.status) || isCredit || paymentId === undefined) return flow.workflowId;
   return paymentActionsWorkflowId(paymentId);
 }

@@ -171,8 +171,8 @@ export type Approval = OutputOf<typeof approvalSchema>;
 /** Answer of updates `approve` and `reject`. */
 export interface Approved extends Approval {
   decision: 'approved' | 'rejected';
-  /** ISO 8601 UTC. */
-  at: string;
+  /** ISO 8601 UTC; undefined where the result of a flow that has ended tells of it. */
+  at?: string;
 }
 
 /** Ends a review. */

@@ -1,4 +1,4 @@
-/** Words of refusals by which our client knows what to do about them. */
+/** Words by which our client knows what has become of something. */
 
 /** In refusals that are true for a moment: the same command is then looked at again. */
 export const GIVE_IT_AGAIN = 'give it again';
@@ -8,3 +8,8 @@ export const SAY_IT_AGAIN = 'say it again';
 export const HAS_ENDED = 'has already ended';
 /** The same of a flow. Our client then waits until it has closed, and asks its successor. */
 export const ALREADY_ENDED = `the flow ${HAS_ENDED}`;
+
+/** The reason of a credit or refund that another person has rejected. */
+export function rejectedBecause({ who, why }: { who: string; why: string }): string {
+  return `rejected by ${who}: ${why}`;
+}

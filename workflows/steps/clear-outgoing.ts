@@ -2,6 +2,7 @@ import { ActivityFailure } from '@temporalio/workflow';
 import type { Approved } from '../../src/contract/messages.js';
 import type { NotExecuted } from '../../src/contract/outcome.js';
 import type { OpenApproval } from '../../src/contract/outgoing.js';
+import { rejectedBecause } from '../../src/contract/refusals.js';
 import { showMoney } from '../../src/domain/money.js';
 import { dayOf } from '../../src/domain/outgoing.js';
 import { decisionOf } from '../flow/approvals.js';
@@ -240,7 +241,7 @@ function refusedBecause(flow: FlowState, { commandId, why, until }: OpenApproval
   const reason =
     decided === undefined
       ? `nobody has approved it by ${new Date(until).toISOString()}: it is ${why}`
-      : `rejected by ${decided.who}: ${decided.why}`;
+      : rejectedBecause(decided);
   // An approval that comes later finds nothing that waits.
   if (decided === undefined) forgetDecision(flow, commandId);
   const knownBy = decided === undefined ? 'reply' : 'operator';

@@ -34,6 +34,28 @@ test('what waits is found by the reference of the payment, and decided by its na
   expect(await credit.outcome()).toMatchObject({ status: 'notExecuted' });
 });
 
+test.each([
+  ['approve', 'approved', 'succeeded'],
+  ['reject', 'rejected', 'notExecuted'],
+] as const)('a decision to %s is answered again once the credit has ended', async (command, decision, status) => {
+  await newDay();
+  const credit = await beginFlow(time, 'credit', await inputOf(time, 'credit', { amount: 7_000, who: 'Ada' }));
+  await pass(MINUTE);
+  const { reference } = credit;
+  const decided = { ...GRACE, commandId: reference };
+  const first = await time.holdfast[command](reference, decided);
+  expect(await credit.outcome()).toMatchObject({ status });
+  await pass(MINUTE);
+  expect(first).toMatchObject({ ...(await time.holdfast[command](reference, decided)), decision });
+  expect(await run({ command, reference, commandId: reference })).toMatchObject({ code: 0 });
+  const other = command === 'approve' ? 'reject' : 'approve';
+  for (const otherwise of [
+    time.holdfast[command](reference, { ...decided, why: 'another' }),
+    time.holdfast[other](reference, decided),
+  ])
+    await expect(otherwise).rejects.toMatchObject({ type: 'StateConflict' });
+});
+
 test('without a name it decides nothing, and says what waits and how to decide on that: the next one was not looked at', async () => {
   await newDay();
   const { actions, reference, moved } = await charged();
