@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import type { AuthorizeOutcome } from '../contract/authorize.js';
 import type { StoreCardOutcome } from '../contract/cards.js';
@@ -17,6 +18,9 @@ import { type FlowRequest, startOptions } from './start-options.js';
 const GRACE_MS = 2_000;
 /** With fewer ms left, an `unknown` is the flow's own answer at the end of the wait. */
 const LEAST_WAIT_MS = 500;
+/** The pause before a flow that has answered early is asked again doubles from the first to the longest: each question is kept in its history. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
 
 /** The outcome type of each flow. */
 export interface FlowOutcomes {
@@ -82,6 +86,7 @@ async function ask<Type extends AskableType>(
   const { workflowId, fingerprint, subject } = request;
   const ended = async (): Promise<FlowOutcomes[Type]> =>
     (await outcomeOfEndedFlow(client, workflowId, fingerprint, subject.reference)) as FlowOutcomes[Type];
+  let pause = FIRST_PAUSE_MS;
   for (let started = !mayStart; ;) {
     if (!mayStart) await requireFlow(client, deadlines, request);
     try {
@@ -91,9 +96,13 @@ async function ask<Type extends AskableType>(
       const answer = ofWorker(await asked);
       // A copy of another flow's answer is encrypted too.
       if (answer.reference !== subject.reference) throw answersForAnother(subject.reference, answer.reference);
-      // A run that continues as new answers `unknown` early, so wait for the rest of the time in the next run.
-      if (answer.status !== 'unknown' || until - Date.now() < LEAST_WAIT_MS) return answer;
+      // A run that continues as new answers `unknown` early, so wait for the rest of the time in the next run. So does one
+      // that releases what a capture has left, for as long as that takes.
+      const left = until - Date.now();
+      if (answer.status !== 'unknown' || left < LEAST_WAIT_MS) return answer;
       started = true;
+      await sleep(Math.min(pause, left));
+      pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
     } catch (error) {
       const failure = translate(error, subject.reference);
       if (failure === 'ended') return await ended();

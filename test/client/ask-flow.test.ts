@@ -22,12 +22,11 @@ interface Asked {
 /** A connection to an engine that answers each ask with `pending`, and keeps what it was asked. */
 function pendingFlow(answer: object = PENDING): { client: Client; asked: Asked[] } {
   const asked: Asked[] = [];
-  const workflow = {
-    executeUpdateWithStart: (_name: string, options: Asked) => {
-      asked.push(options);
-      return Promise.resolve(answer);
-    },
+  const ask = (_name: string, options: Asked) => {
+    asked.push(options);
+    return Promise.resolve(answer);
   };
+  const workflow = { executeUpdateWithStart: ask, getHandle: () => ({ executeUpdate: ask }) };
   const withDeadline = (_at: number, call: () => Promise<unknown>) => call();
   return { client: { workflow, withDeadline } as unknown as Client, asked };
 }
@@ -42,6 +41,15 @@ describe('asking for the outcome of a reference', () => {
     for (const { args } of asked) {
       expect(args).toEqual([{ type: 'charge', fingerprint, waitFor: expect.any(Number) as number }]);
     }
+  });
+
+  test('leaves a flow alone for longer and longer that answers at once without an outcome', async () => {
+    const unknown = markSealed({ ...PENDING, status: 'unknown' });
+    const { client, asked } = pendingFlow(unknown);
+    expect(await askFlow(client, new Deadlines(client), REQUEST, Date.now() + 2_000)).toEqual(unknown);
+    // After 0, 0.1, 0.3, 0.7 and 1.5 s, and at the end.
+    expect(asked.length).toBeGreaterThan(2);
+    expect(asked.length).toBeLessThan(8);
   });
 
   test('believes no answer in clear', async () => {

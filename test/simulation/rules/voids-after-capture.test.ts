@@ -134,11 +134,16 @@ describe('what a partial capture has left, where the service offers a void of it
     await time.passUntil((await time.now()) + MINUTE);
     const { transactionId: voided = '', operation } = await hold.status();
     expect(operation).toBe('void');
-    expect(await time.holdfast.authorize(input, { waitFor: '1 second' })).toMatchObject({
+    expect(await time.holdfast.authorize(input, { waitFor: '1 minute' })).toMatchObject({
       status: 'unknown',
       transactionId,
       captured: { transactionId, amount: 6_000 },
     });
+    // It answers at once, and its history keeps each question.
+    const { events = [] } = await time.client.workflow.getHandle(hold.workflowId).fetchHistory();
+    expect((events ?? []).filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes).length).toBeLessThan(
+      30,
+    );
     expect(await time.holdfast.explain(hold.reference)).toContain(`captured 60.00 USD by ${transactionId}`);
     await time.sandbox.complete(voided, { status: 'Succeed' });
     expect(await hold.outcome()).toMatchObject({ status: 'captured', released: { by: 'void' } });
