@@ -79,7 +79,7 @@ function stateOf(answer: CommandAnswer): RefundState {
   const { status, amount, transactionId } = answer;
   return {
     status,
-    amount,
+    ...(amount !== undefined && { amount }),
     ...(transactionId !== undefined && { transactionId }),
     ...(answer.status === 'declined' && { category: answer.category, ...(!answer.confirmed && { confirmed: false }) }),
     ...(answer.status === 'notExecuted' && { reason: answer.reason, ...(answer.braked && { braked: true }) }),

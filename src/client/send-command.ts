@@ -39,8 +39,12 @@ import { stillWithoutPayment, stoppedWithoutPayment, untaken } from './untaken.j
  */
 export type PaymentRef = string | { payment: string; businessUnit?: string; currency?: string };
 
-/** `pending` and `unknown`: not settled within `waitFor`; repeat the call with this `commandId`, even if it had none. */
-export type CommandAnswer = FinalStepOutcome | ((Pending | Unknown) & { commandId: string });
+/**
+ * `pending` and `unknown`: not settled within `waitFor`; repeat the call with this `commandId`, even if it had none. Without
+ * `amount` it is over all that is left, and that is not known yet.
+ */
+export type CommandAnswer =
+  FinalStepOutcome | ((Omit<Pending, 'amount'> | Omit<Unknown, 'amount'>) & { amount?: number; commandId: string });
 type Answer = FinalStepOutcome | Pending | Unknown;
 
 export interface Sent {
@@ -69,7 +73,10 @@ export async function sendCommand(
   const commandId = sent.request.commandId ?? sent.request.reference ?? randomUUID();
   try {
     const answer = await sendNamed(client, deadlines, ref, { ...sent, request: { ...sent.request, commandId } });
-    return isUnsettled(answer) ? { ...answer, commandId } : answer;
+    if (!isUnsettled(answer)) return answer;
+    const { amount, ...rest } = answer;
+    // Before its payment is read, the flow has no sum for what names none.
+    return { ...rest, ...(amount > 0 && { amount }), commandId };
   } catch (error) {
     const name = nameOf(ref);
     const failure = translate(error, name, GIVE_AGAIN);

@@ -11,7 +11,7 @@ type Kind = 'charge' | 'authorization' | 'capture' | 'void' | 'refund';
 /** What a caller is told, as far as all answers have it. */
 export interface CrashAnswer {
   readonly status: string;
-  readonly amount: number;
+  readonly amount?: number;
   readonly currency: string;
   readonly paymentId?: string;
   readonly transactionId?: string;

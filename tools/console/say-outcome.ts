@@ -47,10 +47,12 @@ export function sayCommand(name: string, outcome: CommandOutcome): Said {
   const isUnconfirmed = outcome.status === 'declined' && !outcome.confirmed;
   const why =
     outcome.status === 'declined' ? ` (${reasonOf(outcome)})${isUnconfirmed ? `, ${NOT_CONFIRMED}` : ''}` : '';
+  const { amount, currency } = outcome;
+  const money = amount === undefined ? 'all that is left' : showMoney(amount, currency);
   return {
     ...said,
     ...(isUnconfirmed && UNCONFIRMED),
-    what: `${name} of ${showMoney(outcome.amount, outcome.currency)}: ${said.what.toLowerCase()}${why}`,
+    what: `${name} of ${money}: ${said.what.toLowerCase()}${why}`,
   };
 }
 

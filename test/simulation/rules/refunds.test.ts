@@ -181,6 +181,20 @@ test('a refund without an id is told the one it was given, under which a repeat 
   expect(rows.filter((row) => row.startsWith('refund'))).toEqual(['refund Pending 6000 USD']);
 });
 
+test('a refund of all that is left names no sum before that is known', async () => {
+  const charge = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  const { paymentId = '' } = await charge.outcome();
+  const away = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+  const refund = async (more: object) =>
+    await time.holdfast.refund({ payment: charge.reference, ...more }, { waitFor: '20 seconds' });
+  for (const commandId of ['under way', 'behind it'])
+    expect(await refund({ commandId })).toEqual(expect.not.objectContaining({ amount: expect.anything() as unknown }));
+  expect(await refund({ commandId: 'named', amount: 2_000 })).toMatchObject({ status: 'unknown', amount: 2_000 });
+  await time.sandbox.removeFault(away.id);
+  await time.passUntil((await time.now()) + HOUR);
+  expect(await refund({ commandId: 'under way' })).toMatchObject({ status: 'succeeded', amount: 6_000 });
+});
+
 test('a refund that a reset gives again is known to a reconciliation, while its flow is open', async () => {
   const charge = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
   const { paymentId = '' } = (await charge.outcome()) as { paymentId?: string };

@@ -173,12 +173,13 @@ export class FlowDriver {
     const { businessUnit, currency } = this.record;
     const payment = late ? { payment: this.paymentId, businessUnit, currency } : this.record.reference;
     const { holdfast } = this.#parts;
-    await this.#ask(operation, isEnd, ASK_AGAIN_MS, (waitFor) => {
+    const give = (waitFor: number) => {
       if (name === 'refund') return holdfast.refund({ payment, ...request }, { waitFor });
       return name === 'capture'
         ? holdfast.capture(payment, request, { waitFor })
         : holdfast.void(payment, request, { waitFor });
-    });
+    };
+    await this.#ask(operation, isEnd, ASK_AGAIN_MS, async (waitFor) => ({ amount: 0, ...(await give(waitFor)) }));
     return operation;
   }
 
