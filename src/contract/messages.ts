@@ -54,7 +54,7 @@ export const settleManuallySchema = new SharedSchema(
   z.strictObject({
     ...decidedFields,
     status: z.enum(['succeeded', 'declined', 'notExecuted']),
-    transactionId: z.string().min(1).max(MAX_COMMAND_ID).optional(),
+    transactionId: z.string().min(1).max(200).optional(),
     category: z.string().min(1).max(100).optional(),
     /** Captured minor units of a hold that the service shows as captured while no list shows the captures, or what a transaction over another sum has moved. */
     amount: amountSchema.zod.optional(),
