@@ -94,7 +94,10 @@ export class SandboxControl {
     return this.call('POST', '/sandbox/clock', { advance_ms: ms });
   }
 
-  /** Ends a pending transaction now, or one that failed with `provider_network_error`: its money may have moved. */
+  /**
+   * Ends a pending transaction now, or one that failed with `provider_network_error`, or in a unit that asks again with
+   * `provider_error`: its money may have moved.
+   */
   complete(
     transactionId: string,
     result: { status: 'Succeed' | 'Failed'; category?: string; subCategory?: string },

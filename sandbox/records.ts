@@ -26,6 +26,8 @@ export interface Profile {
   echo_additional_details: boolean;
   /** Replays a stored `provider_network_error` instead of calling the provider again. */
   replay_network_errors: boolean;
+  /** Whether a key that was answered `provider_error` is answered so again, or its provider is asked again. */
+  provider_errors: 'replayed' | 'asked_again';
   /**
    * `strict`: the provider refuses to capture more than was authorized, or to refund more than was captured. `ignored`:
    * it ignores the amount that a capture or refund names, and moves the whole.
@@ -150,8 +152,10 @@ export interface Transaction {
   /** Outcome the mock provider gives this card or method. */
   trigger: MockOutcome;
   settlement?: Settlement;
-  /** Ended by hand after an answer that the provider was not reached: its key shows it as it is now. */
+  /** Ended by hand after a failure that may have moved money: its key shows it as it is now. */
   answersAnew?: boolean;
+  /** It has pended before it ended. */
+  pended?: true;
   idempotencyKey?: string;
   reconciliationId?: string;
   additionalDetails?: Record<string, string>;

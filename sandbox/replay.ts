@@ -8,7 +8,7 @@ import type { Answer, Call } from './route.js';
 /**
  * Returns the stored answer of an idempotency key, unchanged. A request of another API version gets the present state
  * of the same resource in its own version instead, since its amounts have another unit. So does a key whose answer was
- * that the provider was not reached, once what came of it is known: unless the unit replays such answers.
+ * a failure that may have moved money, once what came of it is known: unless the unit replays such answers.
  */
 export function replayed(call: Call, remembered: RememberedKey): Answer {
   const { status } = remembered;

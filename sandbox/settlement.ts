@@ -52,21 +52,28 @@ export function settle(sandbox: Sandbox, transactionId: string, result: Transact
 }
 
 /**
- * Ends by hand what pends, or what failed because the provider was not reached: that may have moved money all the same.
- * Returns false, and changes nothing, if it is neither.
+ * Ends by hand what pends, or what failed and may have moved money all the same. Returns false, and changes nothing, if it is
+ * neither.
  */
 export function complete(sandbox: Sandbox, transactionId: string, result: TransactionResult): boolean {
   const transaction = sandbox.store.transactions.get(transactionId);
-  if (transaction === undefined || !isUnreached(transaction)) return settle(sandbox, transactionId, result);
+  const unit = sandbox.store.units.get(transaction?.appId ?? '');
+  const mayHaveMoved = transaction !== undefined && unit !== undefined && isOpenFailure(transaction, unit);
+  if (!mayHaveMoved) return settle(sandbox, transactionId, result);
   const payment = sandbox.store.payments.get(transaction.paymentId);
   // Its key no longer asks the provider, and what it once answered was never replayed.
   end(sandbox, { ...repeated(transaction, payment), answersAnew: true }, result);
   return true;
 }
 
-/** Whether the provider was not reached, so that nobody knows whether it has acted. */
-export function isUnreached({ result }: Transaction): boolean {
-  return result.status === 'Failed' && result.category === 'provider_network_error';
+/**
+ * Whether it failed, and nobody knows whether the provider has acted or will: it was not reached, or the unit's service asks it
+ * again after an error of its own. What has pended before it failed has failed for good.
+ */
+export function isOpenFailure({ result, pended }: Transaction, { profile }: Pick<BusinessUnit, 'profile'>): boolean {
+  if (result.status !== 'Failed') return false;
+  const isAskedAgain = profile.provider_errors === 'asked_again' && pended !== true;
+  return result.category === 'provider_network_error' || (result.category === 'provider_error' && isAskedAgain);
 }
 
 /** A transaction that its provider answers once more, without what the last answer has left behind. */
@@ -85,7 +92,12 @@ function end(sandbox: Sandbox, transaction: Transaction, asked: TransactionResul
   const tooLate = asked.status === 'Succeed' && isTooLate(made, unit, sandbox.store.transactionsOf(payment));
   const result = tooLate ? failure('provider_error') : asked;
   const { settlement: _done, ...rest } = transaction;
-  const settled = { ...rest, result, providerData: settledData(sandbox, transaction, unit, payment, result) };
+  const settled = {
+    ...rest,
+    result,
+    providerData: settledData(sandbox, transaction, unit, payment, result),
+    ...(transaction.result.status === 'Pending' && { pended: true as const }),
+  };
   sandbox.schedule.cancel(jobKey(transaction.id));
   sandbox.store.transaction(() => applyTransaction(sandbox, 'update', unit, settled));
 }

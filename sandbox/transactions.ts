@@ -17,7 +17,7 @@ import type {
 } from './records.js';
 import { replayed } from './replay.js';
 import { keyUse, paymentOfPath, uuidParam, type Answer, type Call } from './route.js';
-import { applyTransaction, isUnreached, repeated } from './settlement.js';
+import { applyTransaction, isOpenFailure, repeated } from './settlement.js';
 import { KINDS } from './transaction-kinds.js';
 import { jsonText } from './wire-fields.js';
 
@@ -31,8 +31,8 @@ export type Drafting = (payment: Payment, others: readonly Transaction[], again:
 
 /**
  * Creates a transaction under the payment of the path, or replays the answer of its idempotency key. An unreachable
- * provider is the only answer that is not replayed: the provider is called again, and the same transaction gets the new
- * result.
+ * provider, and by its profile a unit's failing one, are the only answers that are not replayed: the provider is called again,
+ * and the same transaction gets the new result.
  */
 export function createTransaction(call: Call, kind: MoneyKind, drafting: Drafting): Answer {
   const { sandbox, unit } = call;
@@ -113,15 +113,17 @@ function missing(kind: TransactionKind): 'named' | 'unnamed' {
   return kind === 'risk-analysis' ? 'unnamed' : 'named';
 }
 
-/** Returns the transaction of a key whose provider was not reached: a repetition asks it again. */
+/** Returns the transaction of a key whose provider was not reached, or failed: a repetition asks it again. */
 export function transactionToAskAgain(
   call: Call,
   kind: TransactionKind,
   remembered: RememberedKey,
 ): Transaction | undefined {
-  if (remembered.resource !== kind || call.unit.profile.replay_network_errors) return undefined;
-  const transaction = call.sandbox.store.transactions.get(remembered.resourceId);
-  return transaction !== undefined && isUnreached(transaction) ? transaction : undefined;
+  const { sandbox, unit } = call;
+  const transaction = sandbox.store.transactions.get(remembered.resourceId);
+  if (remembered.resource !== kind || transaction === undefined || !isOpenFailure(transaction, unit)) return undefined;
+  const isUnreached = transaction.result.category === 'provider_network_error';
+  return isUnreached && unit.profile.replay_network_errors ? undefined : transaction;
 }
 
 /** Returns the provider's result: what card or amount trigger, unless a planted fault decides. */

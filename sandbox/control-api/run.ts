@@ -66,7 +66,7 @@ export function runRoutes(app: FastifyInstance, sandbox: Sandbox, reset: () => v
     const chosen = transaction.kind === 'risk-analysis' ? chosenRiskResult : chosenResult;
     const result = chosen(status, category, subCategory);
     if (!complete(sandbox, id, result)) {
-      const only = 'only Pending, or a Failed whose provider was not reached, can end';
+      const only = 'only Pending, or a Failed whose provider is asked again, can end';
       throw new ControlError(409, [`transaction ${id} is ${transaction.result.status} already: ${only}`]);
     }
     return {
@@ -120,6 +120,7 @@ export const unitSchema = z.strictObject({
       echo_reconciliation_id: z.boolean().optional(),
       echo_additional_details: z.boolean().optional(),
       replay_network_errors: z.boolean().optional(),
+      provider_errors: z.enum(['replayed', 'asked_again']).optional(),
       sums: z.enum(['unchecked', 'strict', 'ignored']).optional(),
       expired_hold: z.enum(['voids_payment', 'fails_capture']).optional(),
       reauthorization: z.enum(['refused', 'allowed']).optional(),

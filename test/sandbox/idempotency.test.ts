@@ -97,8 +97,7 @@ describe('idempotency keys', () => {
 
   test('a provider that was not reached is asked again under the same key: same charge, new result', async () => {
     const { paymentId, token } = await paymentAndToken();
-    const fault = { action: 'result', status: 'Failed', category: 'provider_network_error', times: 1 } as const;
-    await sandbox.control.addFault({ ...fault, reconciliation_id: 'idem-net' });
+    await sandbox.control.addFault({ ...UNREACHED, reconciliation_id: 'idem-net' });
     const extra = { reconciliation_id: 'idem-net' };
     const first = await sandbox.api.charge(paymentId, token, extra, 'key-net');
     expect(first.body.result).toMatchObject({ status: 'Failed', category: 'provider_network_error' });
@@ -260,9 +259,42 @@ describe('profiles of a business unit', () => {
 
   test('a stored network error is replayed where the unit is set so', async () => {
     const { charge } = await unitWith({ replay_network_errors: true });
-    const fault = { action: 'result', status: 'Failed', category: 'provider_network_error', times: 1 } as const;
-    await sandbox.control.addFault({ ...fault, reconciliation_id: 'idem-replay' });
+    await sandbox.control.addFault({ ...UNREACHED, reconciliation_id: 'idem-replay' });
     const first = await charge({ reconciliation_id: 'idem-replay' });
     expect((await charge({ reconciliation_id: 'idem-replay' })).text).toBe(first.text);
+  });
+
+  const FAILED = { action: 'result', status: 'Failed', category: 'provider_error', times: 1 } as const;
+
+  test.each([
+    ['replayed', 'Failed'],
+    ['asked_again', 'Succeed'],
+  ] as const)(
+    'a key that was answered that the provider has failed is %s where the unit is set so',
+    async (how, then) => {
+      const { charge, paymentId } = await unitWith({ provider_errors: how });
+      await sandbox.control.addFault({ ...FAILED, path: `/payments/${paymentId}/charges` });
+      const first = (await charge()).body;
+      expect(first.result).toMatchObject({ status: 'Failed', category: 'provider_error' });
+      expect((await charge()).body).toMatchObject({ id: first.id, result: { status: then } });
+      expect(await statuses(paymentId)).toEqual([`charge ${then}`]);
+    },
+  );
+
+  test('what moved although its provider had failed can be told by hand where it is asked again', async () => {
+    const { charge, paymentId } = await unitWith({ provider_errors: 'asked_again' });
+    await sandbox.control.addFault({ ...FAILED, path: `/payments/${paymentId}/charges` });
+    const { id } = (await charge()).body;
+    await sandbox.control.complete(id, { status: 'Succeed' });
+    expect((await charge()).body).toMatchObject({ id, result: { status: 'Succeed' } });
+  });
+
+  test('a charge that pended until it failed is not asked for again', async () => {
+    const { charge, paymentId } = await unitWith({ provider_errors: 'asked_again' });
+    await sandbox.control.addFault({ action: 'result', status: 'Pending', times: 1, path: `*/${paymentId}/charges` });
+    const first = await charge();
+    await sandbox.control.complete(first.body.id, { status: 'Failed' });
+    expect((await charge()).text).toBe(first.text);
+    expect(await statuses(paymentId)).toEqual(['charge Failed']);
   });
 });
