@@ -32,6 +32,7 @@ interface Proof {
  * Sends one POST under its idempotency key and keeps the money rules that only an activity can keep: it never sends
  * after the window (money rule 4), nor after a reset or a restore before a read has looked for what a run before has
  * done, and it never believes a refusal that an earlier attempt may have caused (money rule 5).
+ * @param send is told whether an earlier attempt may have left
  * @param adopt finds what a run before this one has done; undefined when there is nothing
  * @throws ApplicationFailure with the types of `FAILURE_TYPES`
  */
@@ -42,7 +43,7 @@ export function sendKeyedPost<Answer>(...how: Parameters<typeof sendOrAdopt<Answ
 async function sendOrAdopt<Answer>(
   deps: ActivityDeps,
   call: KeyedCall,
-  send: (provider: ProviderClient, options: PostOptions) => Promise<Answer>,
+  send: (provider: ProviderClient, options: PostOptions, earlierMayHaveLeft: boolean) => Promise<Answer>,
   adopt: () => Promise<Answer | undefined>,
 ): Promise<Answer> {
   const info = activityInfo();
@@ -83,11 +84,8 @@ async function sendOrAdopt<Answer>(
   const proof = { ...nothingProven(refusedReads), refusedThrough };
   const beats = info.isLocal ? undefined : keepBeating(proof);
   try {
-    return await send(provider, {
-      idempotencyKey: call.key,
-      timeoutMs: info.isLocal ? LOCAL_HTTP_MS : REGULAR_HTTP_MS,
-      signal: givenUp(),
-    });
+    const timeoutMs = info.isLocal ? LOCAL_HTTP_MS : REGULAR_HTTP_MS;
+    return await send(provider, { idempotencyKey: call.key, timeoutMs, signal: givenUp() }, earlierMayHaveLeft);
   } catch (error) {
     if (!earlierMayHaveLeft) keepIfRefused(info, error);
     throw toApplicationFailure(error, {

@@ -22,6 +22,7 @@ import { mayBeLost } from './after-restore.js';
 import { refuseIfBraked } from './brakes.js';
 import type { ActivityTable } from './build-activities.js';
 import { type ActivityDeps, type UnitTerms, readCall, readOptions } from './read-call.js';
+import { hasOpenTry } from './open-tries.js';
 import { captured, isOfOthers, refuseIfCancelled, refuseIfTold } from './refuse-after-reset.js';
 import { sendKeyedPost } from './send-call.js';
 
@@ -92,12 +93,14 @@ async function sendTransaction(
   return await sendKeyedPost(
     deps,
     call,
-    async (provider, options) => {
+    async (provider, options, earlierMayHaveLeft) => {
       await refusePart(provider, call, row.amountOf?.(call), terms);
       const stoppedAs = row.stoppedAs?.(call);
       if (stoppedAs !== undefined) refuseIfBraked(deps, call.businessUnit, stoppedAs);
       const answer = await row.post(provider, call, { ...options, currency: call.currency });
-      return row.record(answer.data, answer.requestId, terms);
+      const record = row.record(answer.data, answer.requestId, terms);
+      const isOpen = await hasOpenTry(deps, record, { earlierMayHaveLeft, mayBeFirst: row.begins === true });
+      return isOpen ? { ...record, earlierTryOpen: true } : record;
     },
     async () => {
       const shown = call.unlessCaptured === true ? await paymentStatus(deps, call) : undefined;

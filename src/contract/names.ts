@@ -123,6 +123,8 @@ export const PATCHES = {
   awaitsNoTry: 'holdfast-awaits-no-try',
   /** A refusal that was true for a moment is not kept as the answer of its command. */
   forgetsRefusals: 'holdfast-forgets-refusals',
+  /** A failure at the provider is not believed as soon as it is read where a try of its key is unanswered. */
+  doubtsFailures: 'holdfast-doubts-failures',
 } as const;
 
 /**

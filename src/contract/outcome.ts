@@ -80,7 +80,7 @@ export interface Declined extends OutcomeBase {
   /** Names of the service's texts that were left out because they contain card data. */
   omitted?: string[];
   retryable: Retryable;
-  /** false if the provider could not be reached within an hour to confirm the failure. */
+  /** false if nothing has confirmed the failure within an hour: money may have moved, or may still. */
   confirmed: boolean;
   /** Answer to a `void` sent before it was known whether money is held: the authorization's own result. */
   nothingHeld?: true;

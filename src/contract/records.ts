@@ -139,6 +139,11 @@ export interface TransactionRecord {
   consentTransactionId?: string;
   details?: TransactionDetails;
   requestId?: string;
+  /**
+   * It may end otherwise yet: an earlier try under its key has had no answer, and the service may ask its provider again when that
+   * one arrives. Set where nothing else is final.
+   */
+  earlierTryOpen?: true;
   /** Authorizations and risk analyses only: a restore may have lost what the flow did before this was sent or read. */
   afterRestore?: true;
 }

@@ -33,7 +33,8 @@ export type NextStep = { end: true; confirmed: boolean } | { end: false; waitMs:
 /**
  * The next step towards a final status. `Succeed` is final. A failure is final with two exceptions: `provider_error` in
  * a reply is read once more, and `provider_network_error` is sent again under the same key, then read for an hour,
- * before it counts as an unconfirmed decline, as does the first one if no read is answered for so long. Where the service
+ * before it counts as an unconfirmed decline, as does the first one if no read is answered for so long, or an earlier try of its
+ * key has had no answer. Where the service
  * offers no read of it, that one is sent again once, as the service advises, and is unconfirmed if nothing else is said. There
  * an event that does not say why it failed counts as an unconfirmed decline after the hour: the provider may not have been reached.
  */
@@ -64,11 +65,18 @@ export function nextSettlingStep(record: TransactionRecord, knownBy: KnownBy, pr
 }
 
 /**
- * `Failed` with this category: the service could not reach its provider, so the money may have moved. Not final until
- * it has lasted an hour.
+ * The service could not reach its provider, so the money may have moved; or the provider has failed, and an earlier try of the
+ * same key, for which the service asks it again, may still arrive. Not final until it has lasted an hour.
  */
-export function isUnconfirmedFailure(record: TransactionRecord): boolean {
-  return record.status === 'Failed' && record.category === 'provider_network_error';
+export function isUnconfirmedFailure({ status, category, earlierTryOpen }: TransactionRecord): boolean {
+  if (status !== 'Failed') return false;
+  return category === 'provider_network_error' || (category === 'provider_error' && earlierTryOpen === true);
+}
+
+/** What another try of its key may still change, by what the service says of repeats. */
+export function isOpenToTries({ status, category }: TransactionRecord): boolean {
+  if (status === 'Pending') return true;
+  return status === 'Failed' && (category === 'provider_network_error' || category === 'provider_error');
 }
 
 export function isFinal(record: TransactionRecord): boolean {

@@ -28,6 +28,8 @@ export type Attempted<Answer> =
       lastFailure: string;
       /** Its business unit is braked, and nothing of it that could have moved money has left. */
       braked?: true;
+      /** Of a repost: it may have left, and may still arrive. */
+      unanswered?: true;
     };
 
 /**
@@ -82,7 +84,8 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
     if (failure.next === 'braked' && !(step.movesMoney && mayHaveLeft)) return unsent(flow, step, lastFailure);
     if (failure.next === 'closed') break;
     if (step.once === true) {
-      if (failure.heldBack !== true || round >= MOST_HELD_BACK || !(await maySendAgain(flow, failure.waitMs))) break;
+      if (failure.heldBack !== true) return { answer: undefined, lastFailure, unanswered: true };
+      if (round >= MOST_HELD_BACK || !(await maySendAgain(flow, failure.waitMs))) break;
       continue;
     }
     const found = await betweenSends(flow, step, failure, round);

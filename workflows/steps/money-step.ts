@@ -19,6 +19,7 @@ import { publish } from '../kit/visibility.js';
 import type { PostActivities } from '../policies.js';
 import { attempt, type Attempted, type Found, type Step } from './attempt.js';
 import { noteListAnswer, noteListRefusal } from './failures.js';
+import { answerToRepost, markUnanswered } from './open-tries.js';
 import { handleFailedRead, credentialsWork } from './operator.js';
 import { readUntilKnown, type Resolved } from './prove.js';
 import { READS, readTransaction } from './read.js';
@@ -111,11 +112,9 @@ export async function execute(flow: FlowState, step: MoneyStep, isFirst = false)
       if (proof === undefined) return await resolveUnknown(flow, lastFailure, step);
       return notExecuted(flow, { knownBy: 'reply', reason: lastFailure, proof, braked });
     }
-    const repost = async () => {
-      const again = await attempt(flow, { ...asBegun, once: true });
-      return again.answer === undefined ? undefined : { record: again.answer, knownBy: again.knownBy };
-    };
-    return await settle(flow, { record: sent.answer, knownBy: sent.knownBy }, repost, step.voids);
+    const repost = async () => answerToRepost(await attempt(flow, { ...asBegun, once: true }));
+    const first = markUnanswered({ record: sent.answer, knownBy: sent.knownBy });
+    return await settle(flow, first, repost, step.voids);
   });
 }
 
@@ -164,7 +163,7 @@ export async function resolveUnknown(flow: FlowState, lastFailure: string, step:
   const begin = (): { resolved?: Resolved } => ({});
   return await resumable(flow, 'resolve', begin, async (notes) => {
     const resolved = await kept(notes, 'resolved', () => readUntilKnown(flow, lastFailure, step));
-    return 'ended' in resolved ? resolved.ended : await settle(flow, resolved, undefined, step.voids);
+    return 'ended' in resolved ? resolved.ended : await settle(flow, markUnanswered(resolved), undefined, step.voids);
   });
 }
 

@@ -1,9 +1,8 @@
 import type { TransactionEvent } from '../../src/contract/messages.js';
 import type { FinalStepOutcome } from '../../src/contract/outcome.js';
-import type { KnownBy } from '../../src/contract/statuses.js';
 import type { TransactionRecord } from '../../src/contract/records.js';
 import { isNotOffered } from '../../src/domain/absence.js';
-import { OPERATOR_AFTER_MS, pollDelay } from '../../src/domain/schedules.js';
+import { pollDelay } from '../../src/domain/schedules.js';
 import {
   nextSettlingStep,
   type SettlingProgress,
@@ -31,18 +30,13 @@ import { decidedOutcome, settledOutcome } from '../flow/outcomes.js';
 import { resumable } from '../flow/continue.js';
 import { type FlowState, type Message, noteRequestId, type PendingVoids, type VoidOf } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
-import { enter, showLasting } from '../flow/explain.js';
-import { publish } from '../kit/visibility.js';
+import { showLasting } from '../flow/explain.js';
 import { askOperatorAfterADay, nextLookWhileRejected, noteAnswered, refusalOf } from './operator.js';
 import { mismatchOf, otherSumOf, refusalOfSum } from './sum-shown.js';
 import { isOfPendingDeadline, noteVoidOfDeadline, untilPendingDeadline, voidAtDeadline } from './pending-deadline.js';
+import { forgetOldTries, type Known, noteUnansweredRepost, type Reposted, triesUntil } from './open-tries.js';
 import { readTransaction } from './read.js';
-
-/** A transaction's record, and how it is known. */
-export interface Known {
-  record: TransactionRecord;
-  knownBy: KnownBy;
-}
+import { showWaiting, untilTheBuyersTimeIsUp } from './waiting-shown.js';
 
 /** Voids of a pending operation, while it is followed. */
 export interface Voids {
@@ -60,7 +54,7 @@ export interface Voids {
 export async function settle(
   flow: FlowState,
   sent: Known,
-  repost?: () => Promise<Known | undefined>,
+  repost?: () => Promise<Reposted>,
   voids?: Voids,
 ): Promise<FinalStepOutcome> {
   const begin = (): Settling => {
@@ -69,6 +63,7 @@ export async function settle(
     return {
       known: sent,
       ...(signed !== undefined && { signed }),
+      ...triesUntil(sent),
       progress: { polls: 0, reposts: 0, canRepost: repost !== undefined, readBack: false, unconfirmedForMs: 0 },
     };
   };
@@ -97,6 +92,8 @@ interface Settling {
   progress: SettlingProgress;
   /** Epoch ms. */
   unconfirmedSince?: number | undefined;
+  /** Epoch ms: when a try that had no answer arrives at the latest. */
+  triesUntil?: number;
   /** The void of it that is under way. */
   voiding?: VoidOf | undefined;
   /** A signed end that no read has confirmed yet: the service does not send it again. */
@@ -106,12 +103,13 @@ interface Settling {
 async function follow(
   flow: FlowState,
   settling: Settling,
-  repost: (() => Promise<Known | undefined>) | undefined,
+  repost: (() => Promise<Reposted>) | undefined,
   voids: Voids | undefined,
 ): Promise<FinalStepOutcome> {
   const { progress } = settling;
   let message: Message | undefined;
   for (;;) {
+    forgetOldTries(settling);
     const { known } = settling;
     note(flow, known.record);
     const unexplained = unexplainedFailure(settling);
@@ -151,7 +149,8 @@ async function follow(
       progress.reposts += 1;
       if (isInDoubt(known.record, known.knownBy)) progress.repostedInDoubt = true;
       const again = await repost();
-      if (again !== undefined) settling.known = afterRepost(known, again, progress);
+      if (again === 'unanswered') noteUnansweredRepost(settling);
+      else if (again !== undefined) settling.known = afterRepost(known, again, progress);
       continue;
     }
     const after = await handle(flow, settling, message);
@@ -163,6 +162,9 @@ async function follow(
 
 /** What the reply says is as much in doubt as the first one: no read before it has shown this attempt. */
 function afterRepost(known: Known, again: Known, progress: SettlingProgress): Known {
+  // What pended before it failed pends still in the stored answer: where a read can tell, that answer is none.
+  const mayBeStored = isUnconfirmedFailure(known.record) && known.record.category === 'provider_error';
+  if (mayBeStored && again.record.status === 'Pending' && progress.unreadable !== true) return known;
   const next = advanceKnown(known, again, 'answer');
   if (!isInDoubt(next.record, again.knownBy)) return next;
   progress.readBack = false;
@@ -272,28 +274,4 @@ function note(flow: FlowState, record: TransactionRecord): void {
     flow.redirectUrl = Date.now() < flow.redirectUntil ? record.redirectUrl : undefined;
   }
   noteRequestId(flow, record.requestId);
-}
-
-/** Publishes once that the flow waits, and again when the reason changes. */
-function showWaiting(flow: FlowState, record: TransactionRecord, mismatch: string | undefined): void {
-  flow.settleable = true;
-  const status = mismatch === undefined && record.status === 'Pending' ? 'pending' : 'unknown';
-  const away = status === 'pending' && flow.redirectUrl !== undefined;
-  const waitingFor = mismatch === undefined ? (away ? 'redirect' : 'settlement') : 'operator';
-  if (flow.status === status && flow.waitingFor === waitingFor) return;
-  const late = flow.waitingFor === 'redirect' && waitingFor === 'settlement';
-  const needsOperator = mismatch ?? (late ? BUYER_GONE : undefined);
-  enter(flow, { status, waitingFor, ...(needsOperator !== undefined && { needsOperator }) });
-  publish(flow, { dueAt: away && flow.redirectUntil ? flow.redirectUntil : flow.stepStartedAt + OPERATOR_AFTER_MS });
-}
-
-const BUYER_GONE = 'the buyer was sent to another page and has not come back in time; it is still being read';
-
-/**
- * Shortens `ms` to the end of the buyer's time: a buyer who doesn't come back leaves the operation pending, and an
- * operator is asked then.
- */
-function untilTheBuyersTimeIsUp({ redirectUrl, redirectUntil }: FlowState, ms: number): number {
-  if (redirectUrl === undefined || redirectUntil === undefined) return ms;
-  return Math.max(1, Math.min(ms, redirectUntil - Date.now()));
 }
