@@ -220,6 +220,11 @@ export const MOCK_PROVIDER_ID = '00000000-0000-4000-8000-000000000001';
 
 const VOIDABLE: readonly TransactionKind[] = ['charge', 'credit', 'capture'];
 
+/** Whether it pends, and a void may end it. */
+export function isVoidable({ kind, result }: Transaction): boolean {
+  return VOIDABLE.includes(kind) && result.status === 'Pending';
+}
+
 /** Whether the unit's provider can still void a pending transaction, and no void is pending yet. */
 export function pendingCanBeVoided(
   { profile }: BusinessUnit,
@@ -228,7 +233,7 @@ export function pendingCanBeVoided(
 ): boolean {
   if (profile.pending_void === 'refused' || status !== 'Pending') return false;
   const pends = transactions.filter(({ result }) => result.status === 'Pending');
-  return pends.some(({ kind }) => VOIDABLE.includes(kind)) && !pends.some(({ kind }) => kind === 'void');
+  return pends.some(isVoidable) && !pends.some(({ kind }) => kind === 'void');
 }
 
 /** Returns the pending transactions that a void which has just succeeded ends. */
@@ -238,7 +243,7 @@ export function endedBy(
   transactions: readonly Transaction[],
 ): readonly Transaction[] {
   if (kind !== 'void' || result.status !== 'Succeed' || profile.pending_void !== 'allowed') return [];
-  return transactions.filter((one) => VOIDABLE.includes(one.kind) && one.result.status === 'Pending');
+  return transactions.filter(isVoidable);
 }
 
 /** Whether what a pending void was to end has succeeded since: that money has moved, and no void takes it back. */

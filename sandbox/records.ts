@@ -143,7 +143,7 @@ export interface Transaction {
   settled?: number;
   /** Id of the request that created it; webhooks carry it. */
   requestId: string;
-  /** Status to which the payment returns if the transaction fails. */
+  /** Status of the payment when it was made. */
   paymentStatusBefore: PaymentStatus;
   paymentMethod?: JsonObject;
   /** Details of the payment method, shown by GET only. */

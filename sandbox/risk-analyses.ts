@@ -82,7 +82,7 @@ export function createRiskAnalysis(call: Call): { answer: Answer; id: string } {
   const result = decide(call, payment);
   if (again !== undefined) {
     const providerData = riskProviderData(result, again.providerData);
-    const analysis = { ...repeated(again, payment), result, providerData };
+    const analysis = { ...repeated(again), result, providerData };
     applyTransaction(sandbox, 'update', unit, analysis);
     return { answer: answerAndRemember(call, analysis), id: analysis.id };
   }

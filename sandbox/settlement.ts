@@ -3,7 +3,8 @@ import { emitPaymentEvent, emitTransactionEvent } from './events.js';
 import { watchHold } from './holds.js';
 import { failure, providerData, riskProviderData } from './mock-provider.js';
 import { endedBy, isTooLate, VOIDED } from './payment-view.js';
-import type { BusinessUnit, Payment, PaymentStatus, Profile, Transaction, TransactionResult } from './records.js';
+import { statusAfter } from './payment-status.js';
+import type { BusinessUnit, Payment, Profile, Transaction, TransactionResult } from './records.js';
 import { KINDS } from './transaction-kinds.js';
 
 /**
@@ -19,7 +20,8 @@ export function applyTransaction(
   const { store, clock } = sandbox;
   const before = store.payments.get(transaction.paymentId);
   if (before === undefined) throw new Error('a transaction without a payment');
-  const status = statusAfter(transaction, before, unit);
+  const others = store.transactionsOf(before).filter(({ id }) => id !== transaction.id);
+  const status = statusAfter(transaction, before, { unit, others, now: clock.now() });
   const holds = transaction.kind === 'authorization' && transaction.result.status === 'Succeed';
   const known = before.transactionIds.includes(transaction.id);
   const payment: Payment = {
@@ -39,8 +41,9 @@ export function applyTransaction(
   store.afterCommit(() => {
     scheduleSettlement(sandbox, transaction);
     if (status !== before.status) watchHold(sandbox, payment);
-    for (const { id } of endedBy(unit, transaction, store.transactionsOf(payment))) settle(sandbox, id, VOIDED);
   });
+  // In the same store transaction: after a crash in between, what was voided would succeed beside its void.
+  for (const { id } of endedBy(unit, transaction, store.transactionsOf(payment))) settle(sandbox, id, VOIDED);
 }
 
 /** Ends a pending transaction with a final result. Returns false, and changes nothing, if it is not pending. */
@@ -60,9 +63,8 @@ export function complete(sandbox: Sandbox, transactionId: string, result: Transa
   const unit = sandbox.store.units.get(transaction?.appId ?? '');
   const mayHaveMoved = transaction !== undefined && unit !== undefined && isOpenFailure(transaction, unit);
   if (!mayHaveMoved) return settle(sandbox, transactionId, result);
-  const payment = sandbox.store.payments.get(transaction.paymentId);
   // Its key no longer asks the provider, and what it once answered was never replayed.
-  end(sandbox, { ...repeated(transaction, payment), answersAnew: true }, result);
+  end(sandbox, { ...repeated(transaction), answersAnew: true }, result);
   return true;
 }
 
@@ -77,19 +79,15 @@ export function isOpenFailure({ result, pended }: Transaction, { profile }: Pick
 }
 
 /** A transaction that its provider answers once more, without what the last answer has left behind. */
-export function repeated(again: Transaction, payment: Payment | undefined): Transaction {
-  const { settled: _settled, answersAnew: _answers, ...kept } = again;
-  // Since then the payment may have moved on, and a failure must not take it back.
-  return { ...kept, paymentStatusBefore: payment?.status ?? kept.paymentStatusBefore };
+export function repeated({ settled: _settled, answersAnew: _answers, ...kept }: Transaction): Transaction {
+  return kept;
 }
 
 function end(sandbox: Sandbox, transaction: Transaction, asked: TransactionResult): void {
   const unit = sandbox.store.units.get(transaction.appId);
   const payment = sandbox.store.payments.get(transaction.paymentId);
   if (unit === undefined || payment === undefined) throw new Error('a transaction without its unit or payment');
-  // As it was made: asked again it may have come to know of what has succeeded.
-  const made = sandbox.store.transactions.get(transaction.id) ?? transaction;
-  const tooLate = asked.status === 'Succeed' && isTooLate(made, unit, sandbox.store.transactionsOf(payment));
+  const tooLate = asked.status === 'Succeed' && isTooLate(transaction, unit, sandbox.store.transactionsOf(payment));
   const result = tooLate ? failure('provider_error') : asked;
   const { settlement: _done, ...rest } = transaction;
   const settled = {
@@ -98,8 +96,10 @@ function end(sandbox: Sandbox, transaction: Transaction, asked: TransactionResul
     providerData: settledData(sandbox, transaction, unit, payment, result),
     ...(transaction.result.status === 'Pending' && { pended: true as const }),
   };
-  sandbox.schedule.cancel(jobKey(transaction.id));
-  sandbox.store.transaction(() => applyTransaction(sandbox, 'update', unit, settled));
+  sandbox.store.transaction(() => {
+    sandbox.store.afterCommit(() => sandbox.schedule.cancel(jobKey(transaction.id)));
+    applyTransaction(sandbox, 'update', unit, settled);
+  });
 }
 
 function settledData(
@@ -132,29 +132,6 @@ export function resumeSettlements(sandbox: Sandbox): void {
 function scheduleSettlement(sandbox: Sandbox, { id, settlement }: Transaction): void {
   if (settlement === undefined) return;
   sandbox.schedule.at(jobKey(id), settlement.at, () => void settle(sandbox, id, settlement.result));
-}
-
-function statusAfter(
-  { kind, result, paymentStatusBefore }: Transaction,
-  { status }: Payment,
-  { profile }: BusinessUnit,
-): PaymentStatus {
-  const { movesPayment, succeededStatus } = KINDS[kind];
-  if (!movesPayment) return status;
-  switch (result.status) {
-    case 'Succeed':
-      // A void of the rest leaves the payment captured, unless the unit's provider cancels the capture too.
-      if (kind === 'void' && paymentStatusBefore === 'Captured' && profile.partial_capture_void !== 'cancels')
-        return 'Captured';
-      return succeededStatus ?? paymentStatusBefore;
-    case 'Pending':
-      return 'Pending';
-    case 'Failed':
-      // A voided payment stays voided; a failed void leaves the status of the pending transaction, or of its end.
-      return status === 'Voided' || (kind === 'void' && paymentStatusBefore === 'Pending')
-        ? status
-        : paymentStatusBefore;
-  }
 }
 
 function useToken(sandbox: Sandbox, { profile }: BusinessUnit, transaction: Transaction): void {

@@ -47,8 +47,7 @@ export function createTransaction(call: Call, kind: MoneyKind, drafting: Draftin
   const draft = drafting(payment, others, again);
   if (replay) return replayed(call, remembered);
 
-  const made =
-    again === undefined ? newTransaction(call, kind, payment, draft) : { ...repeated(again, payment), ...draft };
+  const made = again === undefined ? newTransaction(call, kind, payment, draft) : { ...repeated(again), ...draft };
   const transaction = { ...made, ...ask(call, kind, payment, made) };
   applyTransaction(sandbox, again === undefined ? 'create' : 'update', unit, transaction);
   return answerAndRemember(call, transaction);
