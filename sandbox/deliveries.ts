@@ -11,6 +11,8 @@ import type { Store } from './store.js';
 const RESEND_FOR_MS = 24 * 3_600_000;
 const LONGEST_PAUSE_MS = 3_600_000;
 const RECEIVER_TIMEOUT_MS = 10_000;
+/** The clock was advanced by at least so much while an event was being sent. */
+const BEHIND_MS = 500;
 /** Finished deliveries older than this are deleted, so that the list stays bounded. */
 const KEEP_FINISHED_MS = 2 * RESEND_FOR_MS;
 
@@ -30,6 +32,8 @@ export class Deliveries {
   private readonly dispatcher: Dispatcher;
   /** First attempts of one payment to one endpoint are sent one after the other, so that they arrive in order. */
   private readonly queues = new Map<string, Promise<void>>();
+  /** Events that the clock has overtaken: their next attempts are made at once, each as at the time when it was due. */
+  private readonly behind = new Set<string>();
 
   constructor(private readonly parts: Parts) {
     this.dispatcher =
@@ -52,6 +56,7 @@ export class Deliveries {
 
   /** Sends an event now, whatever its status is. */
   resend(delivery: Delivery): Delivery {
+    this.behind.delete(delivery.id);
     return this.update({ ...delivery, status: 'pending', nextAt: this.parts.clock.now() });
   }
 
@@ -77,7 +82,9 @@ export class Deliveries {
     if (delivery === undefined) return;
     const queue = delivery.attempts === 0 ? `${delivery.endpointId} ${delivery.paymentId}` : id;
     const before = this.queues.get(queue);
-    const sent = (before === undefined ? this.attempt(id) : before.then(() => this.attempt(id)))
+    const offset = Date.now() - (this.behind.has(id) ? delivery.nextAt : this.parts.clock.now());
+    const attempt = (): Promise<void> => this.attempt(id, () => Date.now() - offset);
+    const sent = (before === undefined ? attempt() : before.then(attempt))
       .catch((error: unknown) => this.parts.log.error({ err: error, delivery: id }, 'webhook delivery failed'))
       .finally(() => {
         if (this.queues.get(queue) === sent) this.queues.delete(queue);
@@ -85,7 +92,8 @@ export class Deliveries {
     this.queues.set(queue, sent);
   }
 
-  private async attempt(id: string): Promise<void> {
+  /** @param ownNow the time as it passes for this event, whatever the clock has been advanced by since */
+  private async attempt(id: string, ownNow: () => number): Promise<void> {
     const { store, closing } = this.parts;
     const delivery = store.deliveries.get(id);
     if (delivery === undefined || delivery.status !== 'pending' || closing.aborted) return;
@@ -98,7 +106,7 @@ export class Deliveries {
     if (closing.aborted || now === undefined || now.status !== 'pending') return;
     // An earlier attempt's status must not answer for this one, which may not have arrived.
     const { lastStatus: _status, lastError: _error, ...kept } = now;
-    this.settle({ ...kept, ...outcome, attempts: now.attempts + 1 });
+    this.settle({ ...kept, ...outcome, attempts: now.attempts + 1 }, ownNow());
   }
 
   private async post(
@@ -137,9 +145,10 @@ export class Deliveries {
     }
   }
 
-  private settle(delivery: Delivery): void {
+  private settle(delivery: Delivery, now: number): void {
     const { clock, settings, log } = this.parts;
-    const now = clock.now();
+    if (clock.now() - now > BEHIND_MS) this.behind.add(delivery.id);
+    else this.behind.delete(delivery.id);
     const acknowledged = delivery.lastStatus !== undefined && Math.floor(delivery.lastStatus / 100) === 2;
     if (acknowledged && delivery.repeats === 0) {
       this.update({ ...delivery, status: 'delivered' });
@@ -169,7 +178,10 @@ export class Deliveries {
       if (kept || old.length >= 10) break;
       old.push(delivery.id);
     }
-    for (const id of old) store.deliveries.delete(id);
+    for (const id of old) {
+      store.deliveries.delete(id);
+      this.behind.delete(id);
+    }
   }
 }
 

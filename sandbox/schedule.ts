@@ -40,18 +40,26 @@ export class Schedule {
     return this.jobs.size;
   }
 
-  /** After the clock was advanced: runs all due jobs, the earliest first, and schedules the rest again. */
-  catchUp(): void {
-    const now = this.clock.now();
-    const due = [...this.jobs].filter(([, job]) => job.due <= now).sort(([, a], [, b]) => a.due - b.due);
-    for (const [key, job] of due) {
-      // An earlier job may have replaced or cancelled this one.
-      if (this.jobs.get(key) === job) this.fire(key);
+  /** Advances the clock to this offset: each job runs at the time at which it is due, the earliest first. */
+  advanceTo(offsetMs: number): void {
+    for (let next = this.earliest(); next !== undefined; next = this.earliest()) {
+      const [key, { due }] = next;
+      const dueOffset = due - Date.now();
+      if (dueOffset > offsetMs) break;
+      this.clock.offsetMs = Math.max(this.clock.offsetMs, dueOffset);
+      this.fire(key);
     }
+    this.clock.offsetMs = offsetMs;
     for (const [key, job] of this.jobs) {
       clearTimeout(job.timer);
       job.timer = this.timer(key, job.due);
     }
+  }
+
+  private earliest(): [string, Job] | undefined {
+    let earliest: [string, Job] | undefined;
+    for (const one of this.jobs) if (earliest === undefined || one[1].due < earliest[1].due) earliest = one;
+    return earliest;
   }
 
   private timer(key: string, due: number): NodeJS.Timeout {

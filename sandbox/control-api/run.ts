@@ -53,8 +53,7 @@ export function runRoutes(app: FastifyInstance, sandbox: Sandbox, reset: () => v
     const offset = sandbox.clock.offsetMs + advance;
     if (offset > 10 * TEN_YEARS_MS) throw new ControlError(400, ['advance_ms: the clock is 100 years ahead already']);
     sandbox.store.transaction(() => sandbox.store.settings.put({ name: 'clock_offset_ms', value: offset }));
-    sandbox.clock.offsetMs = offset;
-    sandbox.schedule.catchUp();
+    sandbox.schedule.advanceTo(offset);
     return health(sandbox);
   });
 

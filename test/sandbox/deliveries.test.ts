@@ -11,6 +11,8 @@ import type { AppReply } from '../simulation/world/app-call.js';
 import { Network } from '../simulation/world/network.js';
 import { NetworkDispatcher } from '../simulation/world/network-dispatcher.js';
 
+const HOUR_MS = 3_600_000;
+
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
@@ -39,7 +41,7 @@ async function sent(count: number, answer: () => Promise<AppReply>) {
         '{}',
       );
   });
-  return { closing, deliveries: () => [...store.deliveries.values()] };
+  return { closing, schedule, deliveries: () => [...store.deliveries.values()] };
 }
 
 /** What Node remembers at a signal of the signals that depend on it, and of its listeners. */
@@ -65,4 +67,17 @@ test('a receiver that does not answer is given up after 10 s, and the event is s
   await vi.advanceTimersByTimeAsync(200);
   expect(deliveries()).toMatchObject([{ attempts: 1, status: 'pending', lastError: 'Error: no answer within 10 s' }]);
   expect(remembered(closing)).toBe(0);
+});
+
+test('an event that nobody takes is sent as often over a jump of the clock as in that time, and then given up', async () => {
+  const refuses = async (): Promise<AppReply> => ({ status: 500, headers: {}, body: Buffer.alloc(0) });
+  const waiting = await sent(1, refuses);
+  await vi.advanceTimersByTimeAsync(25 * HOUR_MS);
+  const jumping = await sent(1, refuses);
+  jumping.schedule.advanceTo(25 * HOUR_MS);
+  await vi.advanceTimersByTimeAsync(5_000);
+  const [waited] = waiting.deliveries();
+  expect(waited).toMatchObject({ status: 'given_up', attempts: expect.any(Number) });
+  expect(waited?.attempts).toBeGreaterThan(30);
+  expect(jumping.deliveries()).toMatchObject([{ status: 'given_up', attempts: waited?.attempts }]);
 });

@@ -59,4 +59,10 @@ describe('holds', () => {
     await sandbox.control.advanceClock(7 * DAY_MS);
     expect(await statusOf(good.path)).toBe('Voided');
   });
+
+  test('lasts from its success on, and not from the end of a jump of the clock', async () => {
+    const { path } = await authorized(sandbox, { card: PENDING_THEN_SUCCEED });
+    await sandbox.control.advanceClock(8 * DAY_MS);
+    expect(await statusOf(path)).toBe('Voided');
+  });
 });
