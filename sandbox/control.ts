@@ -10,6 +10,7 @@ import type {
   UnitView,
 } from './control-shapes.js';
 import type { Fault } from './fault-record.js';
+import type { Environment } from './records.js';
 import type { Settings as SandboxSettings } from './settings.js';
 
 export { DEFAULT_UNIT, HOSTILE_PROFILES } from './business-units.js';
@@ -63,14 +64,17 @@ export class SandboxControl {
   }
 
   /** Returns the transactions of one payment, whatever their reconciliation ids, or those of the newest payments. */
-  ledgerOf({ paymentId, latest }: { paymentId?: string; latest?: number }): Promise<LedgerEntry[]> {
-    return this.call('GET', `/sandbox/ledger${queryOf({ payment_id: paymentId, latest: latest?.toString() })}`);
+  ledgerOf(asked: { paymentId?: string; latest?: number; env?: Environment }): Promise<LedgerEntry[]> {
+    const { paymentId, latest, env } = asked;
+    return this.call('GET', `/sandbox/ledger${queryOf({ payment_id: paymentId, latest: latest?.toString(), env })}`);
   }
 
   /** Returns the statement that a payment service exports, by default of all that it has. Times are ISO 8601. */
-  statement(asked: { from?: string; until?: string; format?: 'jsonl' | 'csv'; appId?: string } = {}): Promise<string> {
-    const { from, until, format, appId } = asked;
-    return this.text('GET', `/sandbox/statement${queryOf({ from, until, format, app_id: appId })}`);
+  statement(
+    asked: { from?: string; until?: string; format?: 'jsonl' | 'csv'; appId?: string; env?: Environment } = {},
+  ): Promise<string> {
+    const { from, until, format, appId, env } = asked;
+    return this.text('GET', `/sandbox/statement${queryOf({ from, until, format, app_id: appId, env })}`);
   }
 
   addFault(fault: FaultInput): Promise<Fault> {

@@ -3,7 +3,7 @@ import type { Sandbox } from '../context.js';
 import type { Transaction } from '../records.js';
 import { ControlError } from './control-route.js';
 import { chargebackOf } from './disputes.js';
-import { entriesOf, type LedgerEntry } from './transactions.js';
+import { entriesOf, inEnvironment, type LedgerEntry } from './transactions.js';
 
 /** The fields of a line, in the order of the columns of CSV. */
 const FIELDS = [
@@ -25,6 +25,7 @@ interface StatementQuery {
   until?: string;
   format?: string;
   app_id?: string;
+  env?: string;
 }
 
 /**
@@ -38,11 +39,12 @@ export function statementRoutes(app: FastifyInstance, sandbox: Sandbox): void {
     // A time that is still to come has transactions that nobody has made yet.
     const until = Math.min(instantOf('until', query.until) ?? now, now);
     const { format = 'jsonl', app_id: appId } = query;
+    const isOfEnvironment = inEnvironment(query.env);
     if (format !== 'jsonl' && format !== 'csv') throw new ControlError(400, ['format: must be jsonl or csv']);
     if (from >= until) throw new ControlError(400, ['from: must be before until, and before now']);
     const { store } = sandbox;
     const lines = [...store.payments.values()]
-      .filter((payment) => appId === undefined || payment.appId === appId)
+      .filter((payment) => (appId === undefined || payment.appId === appId) && isOfEnvironment(payment))
       .flatMap((payment) => [...entriesOf(sandbox, payment), ...chargebackOf(sandbox, payment)])
       .filter(({ created }) => Number(created) >= from && Number(created) < until)
       .map((entry) => lineOf(entry, store.transactions.get(entry.transaction_id)));

@@ -26,6 +26,7 @@ interface LedgerQuery {
   payment_id?: string;
   /** So many of the newest payments. */
   latest?: string;
+  env?: string;
 }
 
 /** The kinds that start a payment's money movements: all others follow one of these. */
@@ -35,12 +36,19 @@ export function ledgerRoutes(app: FastifyInstance, sandbox: Sandbox): void {
   app.get<{ Querystring: LedgerQuery }>('/ledger', async ({ query }) => {
     const { reconciliation_id: wanted, payment_id: id, latest } = query;
     const { store } = sandbox;
+    const isOfEnvironment = inEnvironment(query.env);
     const named = id === undefined ? undefined : [store.payments.get(id) ?? []].flat();
     const all = named ?? (wanted === undefined ? store.payments.values() : store.paymentsWithReconciliationId(wanted));
-    const payments = latestOf(all, latest);
+    const payments = latestOf([...all].filter(isOfEnvironment), latest);
     const entries = payments.flatMap((payment) => entriesOf(sandbox, payment));
     return wanted === undefined ? entries : entries.filter((entry) => entry.reconciliation_id === wanted);
   });
+}
+
+/** Whether a payment is of the environment that was asked for, if one was. */
+export function inEnvironment(env: string | undefined): (payment: Payment) => boolean {
+  if (env !== undefined && env !== 'test' && env !== 'live') throw new ControlError(400, ['env: must be test or live']);
+  return (payment) => env === undefined || payment.env === env;
 }
 
 /** Of one payment, in the order in which they were made. */

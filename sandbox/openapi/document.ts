@@ -135,14 +135,14 @@ const CONTROL_OPERATIONS: readonly ControlOperation[] = [
     operation: 'ledger',
     method: 'GET',
     path: '/sandbox/ledger',
-    query: ['reconciliation_id', 'payment_id', 'latest'],
+    query: ['reconciliation_id', 'payment_id', 'latest', 'env'],
     success: 200,
   },
   {
     operation: 'statement',
     method: 'GET',
     path: '/sandbox/statement',
-    query: ['from', 'until', 'format', 'app_id'],
+    query: ['from', 'until', 'format', 'app_id', 'env'],
     success: 200,
   },
   {

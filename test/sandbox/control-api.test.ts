@@ -129,6 +129,19 @@ describe('the ledger', () => {
 });
 
 describe('a part of the ledger', () => {
+  test('of one environment alone, here and in a statement, has nothing of the other', async () => {
+    const { paymentId } = await sandbox.charged();
+    await sandbox.control.advanceClock(1);
+    const has = async (env: 'test' | 'live') =>
+      [await sandbox.control.ledgerOf({ env }), await sandbox.control.statement({ env })].map((shown) =>
+        JSON.stringify(shown).includes(paymentId),
+      );
+    expect([await has('test'), await has('live')]).toEqual([
+      [true, true],
+      [false, false],
+    ]);
+  });
+
   test('has one payment with all its transactions, or the newest payments', async () => {
     const [first, second, third] = [await sandbox.charged(), await sandbox.charged(), await sandbox.charged()];
     await sandbox.api.post(`/payments/${first.paymentId}/refunds`, { reconciliation_id: 'refund-1' });
