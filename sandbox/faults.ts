@@ -185,6 +185,10 @@ function errorsOfAction(body: unknown): string[] {
   if (action === 'result' && status !== undefined && !RESULT_STATUSES.includes(status as string)) {
     errors.push(`status: must be one of ${RESULT_STATUSES.join(', ')}, not ${JSON.stringify(status)}`);
   }
+  const { method } = fault;
+  if (action === 'result' && method !== undefined && method !== 'POST' && method !== '*') {
+    errors.push('method: only a POST has a result to plant');
+  }
   if (action === 'result' && status !== 'Failed' && (fault['category'] ?? fault['sub_category']) !== undefined) {
     errors.push('category: only a Failed result has a category and sub-category');
   }

@@ -215,6 +215,7 @@ describe('a malformed fault', () => {
     ['{"action":"result","status":"Succeed","category":"x"}', ['category']],
     ['{"action":"result","status":"Failed","shown_as":"x"}', ['shown_as']],
     ['{"action":"lose_event","method":"POST"}', ['method']],
+    ['{"action":"result","status":"Failed","method":"GET"}', ['method']],
     ['{"action":"delay_event"}', ['delay_ms']],
     ['{"method":"TRACE"}', ['action', 'method']],
     ['[1]', ['body']],
