@@ -69,7 +69,9 @@ const DISTURBANCES: readonly (readonly [name: string, share: number, act: Distur
     'old events sent again',
     3,
     async ({ simulation: { world } }, random) => {
-      const sent = await world.control.deliveries({});
+      const all = await world.control.deliveries({});
+      // What is lost stays lost: sent again it would heal what the campaign counts as lost.
+      const sent = all.filter(({ status }) => status !== 'lost');
       for (let times = 0; times < 2 && sent.length > 0; times += 1) await world.control.resend(random.pick(sent).id);
     },
   ],
