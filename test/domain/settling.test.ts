@@ -23,6 +23,8 @@ const record = (status: TransactionRecord['status'], category?: string): Transac
 const PENDING = record('Pending');
 const NETWORK = record('Failed', 'provider_network_error');
 const PROVIDER_ERROR = record('Failed', 'provider_error');
+const OPEN_ERROR: TransactionRecord = { ...PROVIDER_ERROR, earlierTryOpen: true };
+const OPEN_DECLINE: TransactionRecord = { ...record('Failed', 'payment_method_declined'), earlierTryOpen: true };
 
 const read = (waitMs: number): NextStep => ({ end: false, waitMs, by: 'read' });
 const repost = (waitMs: number): NextStep => ({ end: false, waitMs, by: 'repost' });
@@ -54,6 +56,11 @@ describe('the next step towards a final status', () => {
     ['and not where nothing may be sent', PROVIDER_ERROR, 'reply', { unreadable: true, canRepost: false }, UNCONFIRMED],
     ['provider_error by webhook ends', PROVIDER_ERROR, 'webhook', {}, CONFIRMED],
     ['provider_error by poll ends', PROVIDER_ERROR, 'poll', {}, CONFIRMED],
+    ['beside an unanswered try it is sent again', OPEN_ERROR, 'reply', { readBack: true }, repost(15 * SECOND)],
+    ['also by poll', OPEN_ERROR, 'poll', {}, repost(15 * SECOND)],
+    ['or read', OPEN_ERROR, 'webhook', { canRepost: false }, read(5 * SECOND)],
+    ['and unconfirmed after an hour', OPEN_ERROR, 'poll', { unconfirmedForMs: HOUR }, UNCONFIRMED],
+    ['a decline ends beside an unanswered try', OPEN_DECLINE, 'reply', {}, CONFIRMED],
     ['provider_network_error is sent again', NETWORK, 'reply', {}, repost(15 * SECOND)],
     ['by webhook too', NETWORK, 'webhook', {}, repost(15 * SECOND)],
     ['a second time', NETWORK, 'reply', { reposts: 1 }, repost(45 * SECOND)],
