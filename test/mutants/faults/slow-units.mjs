@@ -65,7 +65,7 @@ export const SLOW_UNIT_FAULTS = [
     rule: 'load',
     promise: 'A repost that has but one attempt is not used up without being sent.',
     file: 'workflows/steps/attempt.ts',
-    from: 'failure.heldBack !== true || round >= MOST_HELD_BACK || !(await maySendAgain(flow, failure.waitMs))',
+    from: 'round >= MOST_HELD_BACK || !(await maySendAgain(flow, failure.waitMs))',
     to: 'true',
     tests: ['test/simulation/rules/long-waits.test.ts'],
   },
