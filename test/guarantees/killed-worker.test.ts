@@ -25,7 +25,7 @@ afterAll(async () => {
 describe('charges while the worker dies five times and a fifth of all replies is lost', () => {
   test('all end as the ledger says, each with one transaction and at most one movement', async () => {
     const inputs = await mixedCharges(stack.sandbox, COUNT, 'killed');
-    await stack.sandbox.addFault({ action: 'drop_reply', method: 'POST', probability: 0.2 });
+    const { id } = await stack.sandbox.addFault({ action: 'drop_reply', method: 'POST', probability: 0.2 });
 
     let begun = 0;
     const random = seededRandom();
@@ -45,7 +45,7 @@ describe('charges while the worker dies five times and a fifth of all replies is
       await stack.replaceWorker();
     }
     const during = await calls;
-    await stack.sandbox.clearFaults();
+    await stack.sandbox.removeFault(id);
     const asked = await askAgainForOpen(stack.holdfast, during, { concurrency: COUNT, limitMs: 100_000 });
 
     expect(auditCharges(asked, await stack.sandbox.ledger())).toEqual([]);

@@ -23,7 +23,7 @@ describe('charges while a fifth of all replies is lost after the service has act
 
     const during = await askForAll(stack.holdfast, inputs, { concurrency: CONCURRENCY, limitMs: 2_000 });
     const fault = (await stack.sandbox.faults()).find((planted) => planted.id === id);
-    await stack.sandbox.clearFaults();
+    await stack.sandbox.removeFault(id);
     const asked = await askAgainForOpen(stack.holdfast, during, { concurrency: CONCURRENCY, limitMs: 60_000 });
 
     expect(auditCharges(asked, await stack.sandbox.ledger())).toEqual([]);

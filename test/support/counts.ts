@@ -27,14 +27,22 @@ export function half<const Case>(cases: readonly Case[]): Case[] {
   return cases.filter((_, index) => inTurn(2)(index));
 }
 
-/** Charges with every ending in turn: succeeding, pending and then either way, declined. */
+const DECLINED = { action: 'result', status: 'Failed', category: 'payment_method_declined' } as const;
+
+/**
+ * Charges with every ending in turn: succeeding, pending and then either way, declined. An issuer declines them: a failure at the
+ * provider is in doubt for an hour where an attempt had no answer.
+ */
 export async function mixedCharges(sandbox: SandboxControl, count: number, prefix: string): Promise<ChargeInput[]> {
   const cards = Object.values(CARDS);
   const inputs: ChargeInput[] = [];
   for (let index = 0; index < count; index += 1) {
     const card = cards[index % cards.length];
     // Amounts differ so that an answer that belongs to another charge would show.
-    inputs.push(await chargeInput(sandbox, card, { reference: newReference(prefix), amount: 1_000 + index }));
+    const input = await chargeInput(sandbox, card, { reference: newReference(prefix), amount: 1_000 + index });
+    if (card === CARDS.declines || card === CARDS.pendsThenFails)
+      await sandbox.addFault({ ...DECLINED, reconciliation_id: input.reference });
+    inputs.push(input);
   }
   return inputs;
 }
