@@ -17,7 +17,7 @@ const MOST_OPEN = 96;
 const PLACE_EVERY_MS = 50;
 const LOOK_EVERY_MS = 5_000;
 const LOOKERS = 16;
-/** ms after the faults in which flows finish without help. Then an operator settles those that can't be read. */
+/** ms after the faults in which flows finish without help. Then an operator settles those that can't be read, or are in doubt. */
 const OPERATOR_AFTER_MS = 45_000;
 
 /** With fewer flows than this, list delays and holds are shortened. Otherwise the run would mostly wait for them. */
@@ -115,8 +115,11 @@ export class Campaign {
 
   /** Settles flows one after the other, as an operator does. */
   async #operate(): Promise<void> {
-    for (const driver of [...this.#open.keys()].filter(({ withoutReads }) => withoutReads)) {
-      for (const workflowId of await driver.flows()) await this.#operator.settle(workflowId);
+    for (const driver of [...this.#open.keys()]) {
+      const { withoutReads } = driver;
+      for (const workflowId of await driver.flows())
+        await (withoutReads ? this.#operator.settle(workflowId) : this.#operator.endDoubt(workflowId));
+      if (!withoutReads) continue;
       await this.#operator.sendLostDecisionsAgain(driver.record.reference);
     }
   }

@@ -62,6 +62,21 @@ export class Operator {
     }
   }
 
+  /** Ends a flow whose failure the ledger has too: it waits for an hour where an attempt had no answer, and no run does. */
+  async endDoubt(workflowId: string): Promise<void> {
+    const { holdfast, sandbox } = this.parts;
+    try {
+      const status = await holdfast.status({ workflowId });
+      if (status.status !== 'unknown' || status.waitingFor !== 'settlement') return;
+      const ledger = await sandbox.ledger();
+      const followed = ledger.find((one) => one.transaction_id === status.transactionId);
+      if (followed?.status === 'Failed') await this.settle(workflowId);
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error;
+      this.parts.note('operator refused', error.type);
+    }
+  }
+
   /** A reset has given it commands again. Each of these subscriptions bills all that has come due in a pause. */
   async #resume({ reference }: FlowStatus): Promise<void> {
     this.parts.note('operator', 'resumed after a reset');
