@@ -84,7 +84,7 @@ export const BELIEVED_ANSWER_FAULTS = [
     tests: ['test/simulation/rules/unanswered-tries.test.ts'],
   },
   {
-    name: 'lost-task-has-sent-nothing',
+    name: 'lost-task-leaves-no-attempt-unanswered',
     rule: 'settling',
     promise: 'What a lost workflow task may have sent counts as an attempt without an answer.',
     file: 'activities/open-tries.ts',
