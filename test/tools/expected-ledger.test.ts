@@ -14,7 +14,7 @@ const entry = (kind: string, id: string, more: object = {}) => ({
   ...{ kind, payment_id: 'p', transaction_id: id, amount: 6_000, currency: 'KWD', status: 'Succeed' },
   ...{ idempotency_key: id, reconciliation_id: 'a', created: '0', ...more },
 });
-const ON_LEDGER = [entry('authorization', 'auth'), entry('capture', 'cap')];
+const ON_LEDGER = [entry('authorization', 'auth'), entry('capture', 'cap', { reconciliation_id: 'a-c' })];
 
 /** Of a service with these onLedger, where a flow that ended so answers its authorization, and its capture with that. */
 function stackWith(ledger: object[], capture: object | HoldfastError, outcome?: object) {
@@ -54,7 +54,7 @@ describe('what the callers of one test were told', () => {
     expect(
       await differencesOf(
         stackWith(
-          [entry('authorization', 'auth'), entry('capture', 'cap', { status: 'Pending' })],
+          [entry('authorization', 'auth'), entry('capture', 'cap', { status: 'Pending', reconciliation_id: 'a-c' })],
           answerOf('pending', 'cap'),
         ),
       ),
@@ -83,7 +83,7 @@ describe('what the callers of one test were told', () => {
     ['a second capture', [...ON_LEDGER, entry('capture', 'cap2')], DONE, CAPTURED, 'nobody was told of capture cap2'],
     [
       'a second capture while it is open',
-      [...ON_LEDGER, entry('capture', 'cap2')],
+      [...ON_LEDGER, entry('capture', 'cap2', { reconciliation_id: 'a-c' })],
       DONE,
       undefined,
       'money moved 2 times',

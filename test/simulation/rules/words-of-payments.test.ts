@@ -109,7 +109,7 @@ describe('a payment status that nothing is known of', () => {
 
   test.each([
     ['', undefined],
-    [', and is heard when it is said again under the same id', 'word'],
+    [', and is taken when it is said again under the same id', 'word'],
   ])('ends nothing, and keeps nothing held, by what a person says while it can not be read%s', async (_what, id) => {
     const { hold, told } = await partly();
     await told();
