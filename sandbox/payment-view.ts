@@ -219,6 +219,8 @@ function providerConfiguration({ sandbox, unit }: ViewContext, { kind }: Transac
 export const MOCK_PROVIDER_ID = '00000000-0000-4000-8000-000000000001';
 
 const VOIDABLE: readonly TransactionKind[] = ['charge', 'credit', 'capture'];
+/** States of a payment with a pending transaction: a credit leaves it as it was. */
+const WHILE_PENDING: readonly PaymentStatus[] = ['Pending', 'Initialized'];
 
 /** Whether it pends, and a void may end it. */
 export function isVoidable({ kind, result }: Transaction): boolean {
@@ -231,7 +233,7 @@ export function pendingCanBeVoided(
   { status }: Payment,
   transactions: readonly Transaction[],
 ): boolean {
-  if (profile.pending_void === 'refused' || status !== 'Pending') return false;
+  if (profile.pending_void === 'refused' || !WHILE_PENDING.includes(status)) return false;
   const pends = transactions.filter(({ result }) => result.status === 'Pending');
   return pends.some(isVoidable) && !pends.some(({ kind }) => kind === 'void');
 }
@@ -252,7 +254,8 @@ export function isTooLate(
   { profile }: BusinessUnit,
   transactions: readonly Transaction[],
 ): boolean {
-  if (kind !== 'void' || paymentStatusBefore !== 'Pending' || profile.pending_void !== 'allowed') return false;
+  const wasPending = WHILE_PENDING.includes(paymentStatusBefore);
+  if (kind !== 'void' || !wasPending || profile.pending_void !== 'allowed') return false;
   const voidable = transactions.filter((one) => VOIDABLE.includes(one.kind));
   const succeededSince = ({ result, settled = 0 }: Transaction): boolean =>
     result.status === 'Succeed' && settled >= created;

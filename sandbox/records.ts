@@ -42,6 +42,8 @@ export interface Profile {
    * the token that the first one has used up.
    */
   second_charge: 'refused' | 'allowed';
+  /** Whether a payment takes another refund while one of its refunds pends. */
+  beside_pending: 'refused' | 'allowed';
   /**
    * Whether the rest of a hold can be voided after a partial capture; `Void` is then offered as a next action.
    * `cancels`: such a void also cancels the capture.

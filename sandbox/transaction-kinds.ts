@@ -55,7 +55,9 @@ export const KINDS: Readonly<Record<TransactionKind, KindRules>> = {
     ...CARD,
     plural: 'credits',
     eventResource: 'credit',
-    // No payment state exists for credits: the payment stays open, so that a credit sent twice shows as two.
+    // No payment state exists for credits: the payment stays open, so that a credit sent twice shows as two, also while the
+    // first one pends.
+    movesPayment: false,
     succeededStatus: undefined,
     providerOperation: 'Credit',
     descriptions: { succeeded: 'Credited.', pending: 'pending credit', failed: 'DECLINED.' },

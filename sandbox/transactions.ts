@@ -66,7 +66,7 @@ function newTransaction(call: Call, kind: MoneyKind, payment: Payment, draft: Dr
     result: { status: 'Pending' },
     providerData: {},
     requestId: call.requestId,
-    paymentStatusBefore: payment.status,
+    paymentStatusBefore: statusBefore(call, kind, payment),
     ...(call.idempotencyKey !== undefined && { idempotencyKey: call.idempotencyKey }),
   };
 }
@@ -103,8 +103,19 @@ function mayStart(kind: MoneyKind, unit: BusinessUnit, payment: Payment, others:
   const rest = kind === 'void' && restCanBeVoided(unit, payment, others);
   if (kind === 'void' && pendingCanBeVoided(unit, payment, others)) return true;
   const second = unit.profile.second_charge === 'allowed' && (kind === 'authorization' || kind === 'charge');
-  if (!again && !second && !rest && !allowedFrom.includes(payment.status)) return false;
+  const beside = kind === 'refund' && unit.profile.beside_pending === 'allowed' && others.some(isPendingRefund);
+  if (!again && !second && !rest && !beside && !allowedFrom.includes(payment.status)) return false;
   return follows.length === 0 || others.some((one) => follows.includes(one.kind) && one.result.status === 'Succeed');
+}
+
+/** A refund beside a pending one must not bring back `Pending` when it fails: nothing may pend any more by then. */
+function statusBefore({ sandbox }: Call, kind: MoneyKind, payment: Payment): Transaction['paymentStatusBefore'] {
+  const beside = kind === 'refund' ? sandbox.store.transactionsOf(payment).find(isPendingRefund) : undefined;
+  return beside?.paymentStatusBefore ?? payment.status;
+}
+
+function isPendingRefund({ kind, result }: Transaction): boolean {
+  return kind === 'refund' && result.status === 'Pending';
 }
 
 /** The 404s of risk analyses have no `more_info`. */

@@ -124,6 +124,7 @@ export const unitSchema = z.strictObject({
       expired_hold: z.enum(['voids_payment', 'fails_capture']).optional(),
       reauthorization: z.enum(['refused', 'allowed']).optional(),
       second_charge: z.enum(['refused', 'allowed']).optional(),
+      beside_pending: z.enum(['refused', 'allowed']).optional(),
       partial_capture_void: z.enum(['refused', 'allowed', 'cancels']).optional(),
       pending_void: z.enum(['refused', 'allowed', 'too_late']).optional(),
       consent_ids: z.enum(['unchecked', 'strict']).optional(),

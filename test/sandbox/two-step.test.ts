@@ -84,6 +84,19 @@ describe('authorize and capture', () => {
     expect(JSON.parse((await sandbox.api.get(`${path}/credits`)).text)).toHaveLength(2);
   });
 
+  test('a credit sent twice shows as two, also while the first one pends', async () => {
+    const path = `/payments/${(await sandbox.api.createPayment()).body.id}`;
+    const credit = async () => {
+      const { token } = await sandbox.control.tokenize(PENDING_THEN_SUCCEED);
+      return (await post(`${path}/credits`, { payment_method: { type: 'tokenized', token } })).status;
+    };
+    expect([await credit(), await credit()]).toEqual([201, 201]);
+    expect(await sandbox.control.ledgerOf({ paymentId: path.slice('/payments/'.length) })).toMatchObject([
+      { kind: 'credit', status: 'Pending' },
+      { kind: 'credit', status: 'Pending' },
+    ]);
+  });
+
   test('related resources are grouped by kind, and expanded by name', async () => {
     const { path, authorization } = await authorized(sandbox);
     const capture = await post(`${path}/captures`);
