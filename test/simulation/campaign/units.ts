@@ -17,6 +17,7 @@ export const LIMITED_CURRENCY = 'CHF';
 export const WITHOUT_READS: readonly ProfileUnit[] = HOSTILE_UNITS.filter(offersNoReads).flatMap((unit) => [
   unit,
   unsaid(unit),
+  severalUnread(unit),
 ]);
 /** Nothing refuses a second charge there, and little says what the first has done. */
 const SEVERAL_AT_ONCE: ProfileUnit = {
@@ -66,6 +67,18 @@ export function unitFor(
 function updating(unit: ProfileUnit): ProfileUnit[] {
   if (unit.profile.repeated_payment !== undefined) return [];
   return [{ ...twin(unit, 'updating'), profile: { ...unit.profile, repeated_payment: 'updates' } }];
+}
+
+/** Nothing refuses a second charge there, and nothing shows the first. */
+function severalUnread(unit: ProfileUnit): ProfileUnit {
+  const several = {
+    key_scope: 'unit',
+    same_key_in_flight: 'conflict',
+    second_charge: 'allowed',
+    replay_network_errors: true,
+    reading: 'interface',
+  } as const;
+  return { ...twin(unit, 'several'), profile: { ...unit.profile, ...several } };
 }
 
 function unsaid({ reads: _reads, ...unit }: ProfileUnit): ProfileUnit {
