@@ -1,5 +1,5 @@
 import { DEFAULT_UNIT } from './business-units.js';
-import type { LedgerEntry } from './control-api/transactions.js';
+import type { LedgerEntry } from './control-api/ledger.js';
 import type {
   CardInput,
   DeliveryView,
@@ -61,6 +61,11 @@ export class SandboxControl {
   /** Returns all transactions, or those of one reconciliation id, with their present status. */
   ledger(reconciliationId?: string): Promise<LedgerEntry[]> {
     return this.call('GET', `/sandbox/ledger${queryOf({ reconciliation_id: reconciliationId })}`);
+  }
+
+  /** Returns also the risk analyses, which move no money, and the chargebacks, which are no transactions. */
+  wholeLedger(): Promise<LedgerEntry[]> {
+    return this.call('GET', '/sandbox/ledger?whole=true');
   }
 
   /** Returns the transactions of one payment, whatever their reconciliation ids, or those of the newest payments. */

@@ -3,7 +3,8 @@ import type { Sandbox } from '../context.js';
 import { guardLoopback } from './control-route.js';
 import { disputeRoutes } from './disputes.js';
 import { deliveryRoutes, endpointRoutes } from './webhooks.js';
-import { faultRoutes, ledgerRoutes, redirectionPages, riskRoutes } from './transactions.js';
+import { ledgerRoutes } from './ledger.js';
+import { faultRoutes, redirectionPages, riskRoutes } from './transactions.js';
 import { runRoutes, unitRoutes } from './run.js';
 import { statementRoutes } from './statement.js';
 

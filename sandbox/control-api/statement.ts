@@ -2,8 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Sandbox } from '../context.js';
 import type { Transaction } from '../records.js';
 import { ControlError } from './control-route.js';
-import { chargebackOf } from './disputes.js';
-import { entriesOf, inEnvironment, type LedgerEntry } from './transactions.js';
+import { chargebackOf, entriesOf, inEnvironment, type LedgerEntry } from './ledger.js';
 
 /** The fields of a line, in the order of the columns of CSV. */
 const FIELDS = [

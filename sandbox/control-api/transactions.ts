@@ -3,76 +3,8 @@ import { z } from 'zod';
 import type { Sandbox } from '../context.js';
 import { parseFault } from '../faults.js';
 import { RISK_STATUS } from '../mock-provider.js';
-import type { Payment, Transaction, TransactionKind } from '../records.js';
 import { settle } from '../settlement.js';
-import { notThere, controlBody, ControlError, jsonOf, latestOf } from './control-route.js';
-
-/** One money movement, requested or executed, as `GET /sandbox/ledger` shows it. */
-export interface LedgerEntry {
-  kind: string;
-  payment_id: string;
-  transaction_id: string;
-  amount: number;
-  currency: string;
-  status: string;
-  idempotency_key: string | null;
-  reconciliation_id: string | null;
-  /** Epoch milliseconds as a string, as the resource has it. */
-  created: string;
-}
-
-interface LedgerQuery {
-  reconciliation_id?: string;
-  payment_id?: string;
-  /** So many of the newest payments. */
-  latest?: string;
-  env?: string;
-}
-
-/** The kinds that start a payment's money movements: all others follow one of these. */
-const FIRST_KINDS: readonly TransactionKind[] = ['authorization', 'charge', 'credit'];
-
-export function ledgerRoutes(app: FastifyInstance, sandbox: Sandbox): void {
-  app.get<{ Querystring: LedgerQuery }>('/ledger', async ({ query }) => {
-    const { reconciliation_id: wanted, payment_id: id, latest } = query;
-    const { store } = sandbox;
-    const isOfEnvironment = inEnvironment(query.env);
-    const named = id === undefined ? undefined : [store.payments.get(id) ?? []].flat();
-    const all = named ?? (wanted === undefined ? store.payments.values() : store.paymentsWithReconciliationId(wanted));
-    const payments = latestOf([...all].filter(isOfEnvironment), latest);
-    const entries = payments.flatMap((payment) => entriesOf(sandbox, payment));
-    return wanted === undefined ? entries : entries.filter((entry) => entry.reconciliation_id === wanted);
-  });
-}
-
-/** Whether a payment is of the environment that was asked for, if one was. */
-export function inEnvironment(env: string | undefined): (payment: Payment) => boolean {
-  if (env !== undefined && env !== 'test' && env !== 'live') throw new ControlError(400, ['env: must be test or live']);
-  return (payment) => env === undefined || payment.env === env;
-}
-
-/** Of one payment, in the order in which they were made. */
-export function entriesOf(sandbox: Sandbox, payment: Payment): LedgerEntry[] {
-  const transactions = sandbox.store.transactionsOf(payment);
-  const first = transactions.find(({ kind, reconciliationId: id }) => FIRST_KINDS.includes(kind) && id !== undefined);
-  return transactions
-    .filter(({ kind }) => kind !== 'risk-analysis')
-    .map((transaction) => entryOf(transaction, first?.reconciliationId));
-}
-
-function entryOf(transaction: Transaction, inherited: string | undefined): LedgerEntry {
-  return {
-    kind: transaction.kind,
-    payment_id: transaction.paymentId,
-    transaction_id: transaction.id,
-    amount: transaction.amount,
-    currency: transaction.currency,
-    status: transaction.result.status,
-    idempotency_key: transaction.idempotencyKey ?? null,
-    reconciliation_id: transaction.reconciliationId ?? inherited ?? null,
-    created: String(transaction.created),
-  };
-}
+import { notThere, controlBody, ControlError, jsonOf } from './control-route.js';
 
 /**
  * The page that a customer is redirected to, in place of a bank's. Opening it counts as the customer's action: the

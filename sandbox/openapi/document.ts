@@ -135,7 +135,7 @@ const CONTROL_OPERATIONS: readonly ControlOperation[] = [
     operation: 'ledger',
     method: 'GET',
     path: '/sandbox/ledger',
-    query: ['reconciliation_id', 'payment_id', 'latest', 'env'],
+    query: ['reconciliation_id', 'payment_id', 'latest', 'env', 'whole'],
     success: 200,
   },
   {

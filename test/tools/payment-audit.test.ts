@@ -171,6 +171,39 @@ describe('the audit of payments', () => {
   });
 });
 
+describe('beside the movements', () => {
+  const beside = (kind: string, id: string, more: Partial<LedgerEntry> = {}): LedgerEntry =>
+    entry(kind, id, { idempotency_key: null, created: '1', ...more });
+  const refund = (more: Partial<Operation> = {}): Operation => ({
+    what: 'refund',
+    expected: 'any',
+    answer: answer('succeeded', 'r', { amount: 1_000 }),
+    ...more,
+  });
+  const disputed = [...ON_LEDGER, beside('chargeback', 'd')];
+  const refundedAt = (created: string): LedgerEntry[] => [
+    ...disputed,
+    entry('refund', 'r', { amount: 1_000, created }),
+  ];
+
+  test('a chargeback and one analysis fit what the callers were told', () => {
+    expect(auditPayments([captured()], [...disputed, beside('risk-analysis', 'x')])).toEqual([]);
+  });
+
+  test('what was charged back must not be refunded too, unless a person says so or it was before', () => {
+    const given = 'refunded 1000 and was charged back 30000, but only 30000 were taken';
+    const told = (operation: Operation): PaymentRecord => captured({ operations: [HOLD, CAPTURE, operation] });
+    expect(auditPayments([told(refund())], refundedAt('2'))).toEqual([expect.stringContaining(given)]);
+    expect(auditPayments([told(refund({ confirmsDispute: true }))], refundedAt('2'))).toEqual([]);
+    expect(auditPayments([told(refund())], refundedAt('0'))).toEqual([]);
+  });
+
+  test('a payment is analysed once', () => {
+    const twice = [...ON_LEDGER, beside('risk-analysis', 'x'), beside('risk-analysis', 'y', { payment_id: 'q' })];
+    expect(auditPayments([captured()], twice)).toEqual([expect.stringContaining('was analysed 2 times: x and y')]);
+  });
+});
+
 describe('a flow that was never started, since an operator ended the one before', () => {
   function earlyEnd(error: Error, operations: Operation[]): PaymentRecord {
     const { outcome: _none, ...record } = captured({ operations });

@@ -9,17 +9,21 @@ import {
   type LedgerEntry,
   movements,
   differencesFromSums,
+  requestsOf,
   movedTwice,
 } from './ledger.js';
+import { besideMovements, differencesBeside } from './beside-movements.js';
 import type { PaymentRecord, Movement, Operation } from './payment-record.js';
 import { auditSubscription } from './audit-subscription.js';
 
 /**
  * Compares every answer to a caller with the ledger of the payment service. Returns one sentence per difference,
  * beginning with the reference; an empty list means that they agree. The ledger covers the whole service, so money that
- * moved without a request is found too.
+ * moved without a request is found too. A whole ledger shows what is given back or analysed twice too.
  */
-export function auditPayments(records: readonly PaymentRecord[], ledger: readonly LedgerEntry[]): string[] {
+export function auditPayments(records: readonly PaymentRecord[], whole: readonly LedgerEntry[]): string[] {
+  const ledger = requestsOf(whole);
+  const beside = besideMovements(whole);
   const byPayment = groupBy(ledger, ({ payment_id: id }) => id);
   const referenceOf = (entries: readonly LedgerEntry[]): string =>
     entries.find(({ kind }) => ['charge', 'authorization', 'credit'].includes(kind))?.reconciliation_id ?? '';
@@ -39,6 +43,7 @@ export function auditPayments(records: readonly PaymentRecord[], ledger: readonl
         ...record.violations,
         ...twice,
         ...differencesOf(record, payments.flat()),
+        ...differencesBeside(record, payments.flat(), beside),
         ...auditSubscription(record.subscription, ledger),
       ];
       return found.map((sentence) => `${record.reference}: ${sentence} (${record.scenario}, ${record.profile})`);

@@ -4,9 +4,16 @@ import type { Movement } from './payment-record.js';
 /** One transaction in the sandbox's ledger. */
 export type LedgerEntry = Awaited<ReturnType<SandboxControl['ledger']>>[number];
 
+const MOVEMENTS: readonly string[] = ['charge', 'authorization', 'credit', 'capture', 'void', 'refund'];
+
+/** Of a whole ledger the requests to move money: neither a risk analysis nor a chargeback is one. */
+export function requestsOf(ledger: readonly LedgerEntry[]): LedgerEntry[] {
+  return ledger.filter(({ kind }) => MOVEMENTS.includes(kind));
+}
+
 /** Transactions that succeeded, so money moved. */
 export function movements(ledger: readonly LedgerEntry[]): LedgerEntry[] {
-  return ledger.filter(({ status }) => status === 'Succeed');
+  return requestsOf(ledger).filter(({ status }) => status === 'Succeed');
 }
 
 export function describeEntry({ kind, status, amount, currency, transaction_id: id }: LedgerEntry): string {

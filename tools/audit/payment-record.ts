@@ -15,6 +15,8 @@ export interface Operation {
   readonly expected: 'succeeded' | 'declined' | 'refused' | 'any';
   /** Requested amount in minor units, if every answer must state this full amount. */
   readonly amount?: number;
+  /** The caller has said that the payment is disputed, and that it is to be refunded all the same. */
+  readonly confirmsDispute?: true;
   answer?: Outcome;
   /** A typed refusal: nothing was executed. */
   refusal?: HoldfastError;

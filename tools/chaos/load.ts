@@ -133,7 +133,7 @@ export async function settle(parts: SettleParts): Promise<Settled> {
   const settledForMs = Date.now() - begun;
 
   onWait('the comparison');
-  const ledger = await sandbox.ledger();
+  const ledger = await sandbox.wholeLedger();
   const { problems, lostTasks, firstTasksAgain } = await flowReport(temporal);
   const deliveries = await sandbox.deliveries();
   const givenUp = deliveries.filter(({ status }) => status === 'given_up');

@@ -1,4 +1,4 @@
-import { movements, type LedgerEntry } from '../audit/ledger.js';
+import { movements, requestsOf, type LedgerEntry } from '../audit/ledger.js';
 import { row, type Findings } from './findings.js';
 import type { KillCounts } from './kills.js';
 
@@ -116,7 +116,7 @@ export function summaryLines(evidence: Evidence): string[] {
     row('ended by themselves', evidence.endedByThemselves),
     ...findings.answerLines,
     'ledger of the payment service',
-    row('  transactions', ledger.length),
+    row('  transactions', requestsOf(ledger).length),
     row('  movements of money', movements(ledger).length, findings.movementsNote),
     row('  differences from the answers', findings.differences.length),
     'webhook events',

@@ -14,7 +14,7 @@ export type {
   UnitInput,
   UnitView,
 } from '../../sandbox/control.js';
-export type { LedgerEntry } from '../../sandbox/control-api/transactions.js';
+export type { LedgerEntry } from '../../sandbox/control-api/ledger.js';
 export type { Fault, FaultAction, ProviderDocument } from '../../sandbox/fault-record.js';
 export type { Environment, Profile } from '../../sandbox/records.js';
 export type { Settings } from '../../sandbox/settings.js';

@@ -57,7 +57,7 @@ export async function findViolations({
   }
   sentences.push(...engine.findings);
   sentences.push(...(await changedAnswers(simulation, records, resets, counts)));
-  const ledger = await world.control.ledger();
+  const ledger = await world.control.wholeLedger();
   sentences.push(
     ...auditPayments(
       records.map((record) => relaxed(record, resets)),

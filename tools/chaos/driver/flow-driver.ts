@@ -168,6 +168,7 @@ export class FlowDriver {
       expected,
       ...(commandId !== undefined && { commandId }),
       ...(reference !== undefined && { reconciliationId: reference }),
+      ...(request.confirmDisputed === true && { confirmsDispute: true }),
     };
     this.record.operations.push(operation);
     const { businessUnit, currency } = this.record;
