@@ -79,6 +79,7 @@ export interface Health {
   resend_first_ms: number;
   event_delay_ms: number;
   hold_ms: number;
+  event_order: 'kept' | 'parallel';
   payments: number;
   transactions: number;
   faults: number;

@@ -230,8 +230,14 @@ export class SandboxControl {
   }
 }
 
-function settingsBody({ pendingMs, resendFirstMs, eventDelayMs, holdMs }: Partial<SandboxSettings>) {
-  return { pending_ms: pendingMs, resend_first_ms: resendFirstMs, event_delay_ms: eventDelayMs, hold_ms: holdMs };
+function settingsBody(settings: Partial<SandboxSettings>) {
+  return {
+    pending_ms: settings.pendingMs,
+    resend_first_ms: settings.resendFirstMs,
+    event_delay_ms: settings.eventDelayMs,
+    hold_ms: settings.holdMs,
+    event_order: settings.eventOrder,
+  };
 }
 
 function defaultAppId(endpoint: EndpointInput): string | undefined {

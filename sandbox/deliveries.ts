@@ -13,7 +13,10 @@ const LONGEST_PAUSE_MS = 3_600_000;
 const RECEIVER_TIMEOUT_MS = 10_000;
 /** The clock was advanced by at least so much while an event was being sent. */
 const BEHIND_MS = 500;
-/** Finished deliveries older than this are deleted, so that the list stays bounded. */
+/**
+ * Finished deliveries older than this are deleted, so that the list stays bounded. What was given up stays: a receiver has
+ * lost that, and whoever looks later must see it.
+ */
 const KEEP_FINISHED_MS = 2 * RESEND_FOR_MS;
 
 interface Parts {
@@ -30,10 +33,12 @@ interface Parts {
 /** Sends events to their endpoints until a 2xx, for at most 24 h, with doubling pauses. */
 export class Deliveries {
   private readonly dispatcher: Dispatcher;
-  /** First attempts of one payment to one endpoint are sent one after the other, so that they arrive in order. */
+  /** First attempts of one payment to one endpoint are sent one after the other if they are to arrive in order. */
   private readonly queues = new Map<string, Promise<void>>();
   /** Events that the clock has overtaken: their next attempts are made at once, each as at the time when it was due. */
   private readonly behind = new Set<string>();
+  /** Ids of the deliveries to be deleted one day, about in the order in which they were made. */
+  private readonly finished = new Set<string>();
 
   constructor(private readonly parts: Parts) {
     this.dispatcher =
@@ -44,12 +49,14 @@ export class Deliveries {
   enqueue(delivery: Delivery, body: string): void {
     this.parts.store.deliveries.put(delivery, body);
     this.forgetFinished();
+    this.note(delivery);
     if (delivery.status === 'pending') this.schedule(delivery);
   }
 
   /** At boot: continues with deliveries that were not acknowledged. */
   resume(): void {
     for (const delivery of this.parts.store.deliveries.values()) {
+      this.note(delivery);
       if (delivery.status === 'pending') this.schedule(delivery);
     }
   }
@@ -80,7 +87,8 @@ export class Deliveries {
   private send(id: string): void {
     const delivery = this.parts.store.deliveries.get(id);
     if (delivery === undefined) return;
-    const queue = delivery.attempts === 0 ? `${delivery.endpointId} ${delivery.paymentId}` : id;
+    const isInOrder = delivery.attempts === 0 && this.parts.settings.eventOrder === 'kept';
+    const queue = isInOrder ? `${delivery.endpointId} ${delivery.paymentId}` : id;
     const before = this.queues.get(queue);
     const offset = Date.now() - (this.behind.has(id) ? delivery.nextAt : this.parts.clock.now());
     const attempt = (): Promise<void> => this.attempt(id, () => Date.now() - offset);
@@ -151,12 +159,14 @@ export class Deliveries {
     else this.behind.delete(delivery.id);
     const acknowledged = delivery.lastStatus !== undefined && Math.floor(delivery.lastStatus / 100) === 2;
     if (acknowledged && delivery.repeats === 0) {
-      this.update({ ...delivery, status: 'delivered' });
+      this.update({ ...delivery, status: 'delivered', wasTaken: true });
     } else if (acknowledged) {
-      this.update({ ...delivery, repeats: delivery.repeats - 1, nextAt: now });
+      this.update({ ...delivery, repeats: delivery.repeats - 1, nextAt: now, wasTaken: true });
     } else {
       const pause = Math.min(settings.resendFirstMs * 2 ** Math.min(delivery.attempts - 1, 30), LONGEST_PAUSE_MS);
       const over = now + pause > delivery.created + RESEND_FOR_MS;
+      // Sent again by hand it may be refused, and yet it was not lost.
+      if (over && delivery.wasTaken === true) return void this.update({ ...delivery, status: 'delivered' });
       if (over) log.warn({ delivery: delivery.id, event: delivery.eventType }, 'event given up after 24 h');
       this.update({ ...delivery, status: over ? 'given_up' : 'pending', nextAt: now + pause });
     }
@@ -165,22 +175,26 @@ export class Deliveries {
   private update(delivery: Delivery): Delivery {
     this.parts.store.transaction(() => {
       this.parts.store.deliveries.put(delivery);
+      this.note(delivery);
       if (delivery.status === 'pending') this.schedule(delivery);
     });
     return delivery;
   }
 
+  private note({ id, status }: Delivery): void {
+    if (status === 'pending' || status === 'given_up') this.finished.delete(id);
+    else this.finished.add(id);
+  }
+
   private forgetFinished(): void {
     const { store, clock } = this.parts;
-    const old: string[] = [];
-    for (const delivery of store.deliveries.values()) {
-      const kept = delivery.status === 'pending' || delivery.created + KEEP_FINISHED_MS > clock.now();
-      if (kept || old.length >= 10) break;
-      old.push(delivery.id);
-    }
-    for (const id of old) {
-      store.deliveries.delete(id);
+    let left = 10;
+    for (const id of this.finished) {
+      const delivery = store.deliveries.get(id);
+      if ((left -= 1) < 0 || (delivery !== undefined && delivery.created + KEEP_FINISHED_MS > clock.now())) break;
+      this.finished.delete(id);
       this.behind.delete(id);
+      store.deliveries.delete(id);
     }
   }
 }

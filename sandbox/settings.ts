@@ -10,6 +10,8 @@ export interface Settings {
   eventDelayMs: number;
   /** How long the provider holds an authorization's funds, in ms. A change applies to later authorizations only. */
   holdMs: number;
+  /** `parallel`: the first attempts of two events of one payment may be under way at once, and arrive in any order. */
+  eventOrder: 'kept' | 'parallel';
 }
 
 const DAY_MS = 86_400_000;
@@ -19,6 +21,7 @@ export const DEFAULT_SETTINGS: Settings = {
   resendFirstMs: 1_000,
   eventDelayMs: 200,
   holdMs: 7 * DAY_MS,
+  eventOrder: 'kept',
 };
 
 /** Settings of one process from its environment variables. */

@@ -41,6 +41,8 @@ export interface Delivery {
   /** How many more times it is sent after acknowledgement (fault `repeat_event`). */
   repeats: number;
   nextAt: number;
+  /** A receiver has taken it, also if it was sent again since. */
+  wasTaken?: boolean;
   lastStatus?: number;
   lastError?: string;
 }

@@ -24,6 +24,7 @@ export const settingsSchema = z.strictObject({
     .min(1)
     .max(365 * DAY_MS)
     .optional(),
+  event_order: z.enum(['kept', 'parallel']).optional(),
 });
 export const clockSchema = z.strictObject({ advance_ms: z.int().min(0).max(TEN_YEARS_MS) });
 export const completeSchema = z.strictObject({
@@ -82,6 +83,7 @@ function changeSettings(sandbox: Sandbox, changes: z.infer<typeof settingsSchema
     resendFirstMs: changes.resend_first_ms ?? sandbox.settings.resendFirstMs,
     eventDelayMs: changes.event_delay_ms ?? sandbox.settings.eventDelayMs,
     holdMs: changes.hold_ms ?? sandbox.settings.holdMs,
+    eventOrder: changes.event_order ?? sandbox.settings.eventOrder,
   };
   sandbox.store.transaction(() => sandbox.store.settings.put({ name: 'settings', value: settings }));
   Object.assign(sandbox.settings, settings);
@@ -96,6 +98,7 @@ function health({ store, clock, settings }: Sandbox) {
     resend_first_ms: settings.resendFirstMs,
     event_delay_ms: settings.eventDelayMs,
     hold_ms: settings.holdMs,
+    event_order: settings.eventOrder,
     payments: store.payments.size,
     transactions: store.transactions.size,
     faults: store.faults.size,

@@ -29,8 +29,14 @@ async function postInAnyOrder(genuine: readonly Posted[], strangers: readonly Po
     numRuns: 1,
     seed,
   });
-  for (const { eventType, body } of [...order, ...genuine.toReversed()]) {
-    expect((await postEvent(stack.webhookUrl, eventType, body)).status).toBe(200);
+  const all = [...order, ...genuine.toReversed()];
+  // Of every other order several are under way at once, as with a service that waits for no answer.
+  const atOnce = seed % 2 === 0 ? 4 : 1;
+  for (let at = 0; at < all.length; at += atOnce) {
+    const posted = all.slice(at, at + atOnce).map(async ({ eventType, body }) => {
+      expect((await postEvent(stack.webhookUrl, eventType, body)).status).toBe(200);
+    });
+    await Promise.all(posted);
   }
 }
 
