@@ -34,6 +34,7 @@ const MOST_FIRINGS = 200_000;
 const CURRENCIES = ['USD', 'EUR', 'JPY', 'KWD'] as const;
 /** Plain payments beside each course of events, as most of a day's are: they share workers, schedule and disturbances. */
 const BESIDES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l'] as const;
+const ALL_UNITS = unitsForScenarios(UNITS, { count: 1_000 });
 /** Of one unit's calls in a worker: so few that many are held back. */
 const FEW_CALLS = Object.fromEntries(UNITS.map(({ name }) => [name, 2]));
 const NARROW_BULKHEAD = { places: { local: 1, posts: 2, reads: 2, waiting: 2 }, opensFrom: 1 };
@@ -74,7 +75,7 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
   const deploys = new Deploys(random, counts);
   const simulation = await createSimulation({
     seed: `${plan.seed}/${plan.first}/world`,
-    units: unitsForScenarios(UNITS, { count: 1_000 }),
+    units: ALL_UNITS,
     ...toldIn(plan),
     strategy: () => schedule.network,
     latency: schedule.hop,
@@ -93,6 +94,7 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
       // An hour for few, a minute for few: whatever pends so long is polled for a third of all that happens.
       pendingMs: random.pick([1_000, 60_000, 1_000, 10_000, 1_000, 3_000, 1_000, 3_600_000]),
       resendFirstMs: random.pick([1_000, 30_000, 30_000]),
+      eventOrder: new Seeded(`${plan.seed}/${plan.first}/order`).pick(['kept', 'parallel']),
     },
     workerAheadMs: random.int(-FURTHEST_CLOCK_MS, FURTHEST_CLOCK_MS),
   });
@@ -202,10 +204,8 @@ async function runCourses(
   if (!engine.isUp) engine.up();
   workers.hire();
   await operated;
-  const violations = await findViolations({
-    ...{ simulation, records, resets, operator, counts, merchants },
-    replays: plan.replays,
-  });
+  const looks = { simulation, records, resets, operator, counts, webhooks, merchants, replays: plan.replays };
+  const violations = await findViolations({ ...looks, units: ALL_UNITS });
   const shown = plan.only === undefined ? [...new Set(violations.map(({ flow }) => flow))].slice(0, 3) : [plan.only];
   const ledger = await world.control.ledger();
   const stories = shown.map((flow) => tellStory(simulation, records, ledger, flow));

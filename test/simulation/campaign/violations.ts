@@ -7,7 +7,10 @@ import type { FinalOutcome } from '../../../src/contract/messages.js';
 import { paymentWorkflowId, riskWorkflowId } from '../../../src/contract/names.js';
 import type { Simulation } from '../simulation.js';
 import type { Counts } from './counts.js';
+import type { ProfileUnit } from '../../../tools/stack/profile-units.js';
+import type { WebhookSide } from '../world/webhook-side.js';
 import { countHistories } from './count-histories.js';
+import { dropped, undelivered } from './lost-events.js';
 import type { SimulatedOperator } from './operator.js';
 import { replayAll } from './replay-all.js';
 import { auditTold } from '../../../tools/audit/audit-told.js';
@@ -29,6 +32,9 @@ export interface ViolationParts {
   operator: SimulatedOperator;
   counts: Counts;
   merchants: ToldMerchants;
+  webhooks: WebhookSide;
+  /** Those that flows were sent to. */
+  units: readonly ProfileUnit[];
   /** Of which runs the whole history is replayed: see {@link replayAll}. */
   replays?: ((index: number) => boolean) | undefined;
 }
@@ -41,6 +47,8 @@ export async function findViolations({
   operator,
   counts,
   merchants,
+  webhooks,
+  units,
   replays,
 }: ViolationParts): Promise<Violation[]> {
   const { engine, client, world } = simulation;
@@ -57,7 +65,9 @@ export async function findViolations({
   }
   sentences.push(...engine.findings);
   sentences.push(...(await changedAnswers(simulation, records, resets, counts)));
+  sentences.push(...(await undelivered(world)));
   const ledger = await world.control.wholeLedger();
+  sentences.push(...dropped(webhooks.dropped, units, ledger));
   sentences.push(
     ...auditPayments(
       records.map((record) => relaxed(record, resets)),
