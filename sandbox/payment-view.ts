@@ -49,8 +49,15 @@ export const EXPANDABLE = [
 ] as const;
 export type Expandable = (typeof EXPANDABLE)[number];
 
-export function paymentView(view: ViewContext, payment: Payment, expand: readonly Expandable[] = []): JsonObject {
-  return view.unit.profile.offers === 'all' ? wholePayment(view, payment, expand) : namedFields(view, payment);
+/** @param transactions those that are shown; default: all of the payment, as they are now */
+export function paymentView(
+  view: ViewContext,
+  payment: Payment,
+  expand: readonly Expandable[] = [],
+  transactions: readonly Transaction[] = view.sandbox.store.transactionsOf(payment),
+): JsonObject {
+  if (view.unit.profile.offers !== 'all') return namedFields(view, payment);
+  return wholePayment(view, payment, expand, transactions);
 }
 
 /** The fields in the interface description: no status, no next actions, no transactions. */
@@ -64,12 +71,16 @@ function namedFields({ rules }: ViewContext, { id, content }: Payment): JsonObje
   });
 }
 
-function wholePayment(view: ViewContext, payment: Payment, expand: readonly Expandable[]): JsonObject {
+function wholePayment(
+  view: ViewContext,
+  payment: Payment,
+  expand: readonly Expandable[],
+  transactions: readonly Transaction[],
+): JsonObject {
   const { content } = payment;
   const base = `${view.sandbox.baseUrl}/payments/${payment.id}`;
-  const fresh = payment.transactionIds.length === 0;
+  const fresh = transactions.length === 0;
   const actions = NEXT_ACTIONS[payment.status].filter(([action]) => fresh || action !== 'Update Payment');
-  const transactions = view.sandbox.store.transactionsOf(payment);
   const rest =
     restCanBeVoided(view.unit, payment, transactions) || pendingCanBeVoided(view.unit, payment, transactions);
   return withoutUndefined({
@@ -91,7 +102,7 @@ function wholePayment(view: ViewContext, payment: Payment, expand: readonly Expa
     statement_soft_descriptor: content.statement_soft_descriptor,
     additional_details: echoesDetails(view.unit) ? content.additional_details : undefined,
     addendums: content.addendums,
-    related_resources: relatedResources(view, payment, expand),
+    related_resources: relatedResources(view, payment, expand, transactions),
   });
 }
 
@@ -107,14 +118,19 @@ function customerOf(view: ViewContext, { appId, content }: Payment, expand: read
 const NOT_RELATED: readonly Expandable[] = ['customer', 'payment_method'];
 
 /** Links, or whole resources if expanded. undefined if there are none and `expand` names none. */
-function relatedResources(view: ViewContext, payment: Payment, expand: readonly Expandable[]): JsonObject | undefined {
+function relatedResources(
+  view: ViewContext,
+  payment: Payment,
+  expand: readonly Expandable[],
+  transactions: readonly Transaction[],
+): JsonObject | undefined {
   const related: Record<string, unknown[]> = {};
   const base = `${view.sandbox.baseUrl}/payments/${payment.id}`;
   const relate = (plural: string, id: string, whole: () => JsonObject | undefined): void => {
     const expanded = expand.includes('all') || expand.some((name) => name === plural);
     (related[plural] ??= []).push(expanded ? whole() : { href: `${base}/${plural}/${id}` });
   };
-  for (const transaction of view.sandbox.store.transactionsOf(payment)) {
+  for (const transaction of transactions) {
     if (transaction.kind === 'risk-analysis') continue;
     relate(KINDS[transaction.kind].plural, transaction.id, () => transactionView(view, transaction));
     const { redirection } = transaction;

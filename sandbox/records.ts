@@ -22,6 +22,8 @@ export interface Profile {
   same_key_in_flight: 'wait' | 'conflict';
   /** Lists leave out transactions younger than this. */
   list_lag_ms: number;
+  /** A payment, and lists, are shown as they were so long ago; a younger transaction is a 404. */
+  reads_lag_ms: number;
   echo_reconciliation_id: boolean;
   echo_additional_details: boolean;
   /** Replays a stored `provider_network_error` instead of calling the provider again. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { notFound, paymentConflict } from './api-error.js';
 import { reconciliationIdsOf } from './events.js';
 import { findKey, rememberKey } from './idempotency.js';
+import { asReadsShow, isTooYoung } from './lagging-reads.js';
 import { chosenResult, outcomeResults, pendingFor, providerData } from './mock-provider.js';
 import { restCanBeVoided, pendingCanBeVoided, transactionView } from './payment-view.js';
 import type {
@@ -83,17 +84,19 @@ export function answerAndRemember(call: Call, transaction: Transaction): Answer 
 export function getTransaction(call: Call, kind: TransactionKind): Answer {
   const payment = paymentOfPath(call, missing(kind));
   const transaction = call.sandbox.store.transactions.get(uuidParam(call, 'transaction_id'));
-  if (transaction === undefined || transaction.kind !== kind || transaction.paymentId !== payment.id) {
+  const isOther = transaction?.kind !== kind || transaction.paymentId !== payment.id;
+  if (isOther || isTooYoung(call, transaction)) {
     throw notFound(missing(kind) === 'named' ? `${KINDS[kind].plural} resource does not exits` : undefined);
   }
   return { status: 200, body: transactionView(call, transaction) };
 }
 
 export function listTransactions(call: Call, kind: TransactionKind): Answer {
-  const youngest = call.sandbox.clock.now() - call.unit.profile.list_lag_ms;
-  const listed = call.sandbox.store
-    .transactionsOf(paymentOfPath(call, missing(kind)))
-    .filter((transaction) => transaction.kind === kind && transaction.created <= youngest);
+  const { list_lag_ms: lag } = call.unit.profile;
+  const youngest = call.sandbox.clock.now() - lag;
+  const listed = asReadsShow(call, paymentOfPath(call, missing(kind))).transactions.filter(
+    (transaction) => transaction.kind === kind && transaction.created <= youngest,
+  );
   return { status: 200, body: listed.map((transaction) => transactionView(call, transaction)) };
 }
 

@@ -119,6 +119,7 @@ export const unitSchema = z.strictObject({
       state_checks: z.enum(['after_key_lookup', 'before_key_lookup']).optional(),
       same_key_in_flight: z.enum(['wait', 'conflict']).optional(),
       list_lag_ms: z.int().min(0).max(86_400_000).optional(),
+      reads_lag_ms: z.int().min(0).max(86_400_000).optional(),
       echo_reconciliation_id: z.boolean().optional(),
       echo_additional_details: z.boolean().optional(),
       replay_network_errors: z.boolean().optional(),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { invalidRequest, paymentConflict, notFound } from '../api-error.js';
 import { emitPaymentEvent } from '../events.js';
 import { findKey, rememberKey } from '../idempotency.js';
+import { asReadsShow } from '../lagging-reads.js';
 import { modifiedAfter } from '../view-context.js';
 import { paymentContent, paymentSchema, ALTERNATIVE_SOURCES } from '../payment-method.js';
 import { EXPANDABLE, paymentView, type Expandable, redirectionView, MOCK_PROVIDER_ID } from '../payment-view.js';
@@ -67,7 +68,8 @@ function getPayment(call: Call): Answer {
   const payment = paymentOfPath(call);
   const asked = [call.query['expand'] ?? []].flat();
   if (!asked.every(isExpandable)) throw invalidRequest(`expand: must be one of ${EXPANDABLE.join(', ')}`);
-  return { status: 200, body: paymentView(call, payment, asked) };
+  const shown = asReadsShow(call, payment);
+  return { status: 200, body: paymentView(call, shown.payment, asked, shown.transactions) };
 }
 
 function updatePayment(call: Call): Answer {

@@ -83,39 +83,6 @@ describe('another authorization of a voided payment', () => {
   });
 });
 
-describe('another refund beside one that pends', () => {
-  test.each([
-    ['refused', 409, ['Pending']],
-    ['allowed', 201, ['Pending', 'Pending']],
-  ] as const)('is %s where the unit is set so', async (beside_pending, status, pending) => {
-    const { api, path } = await held({ beside_pending });
-    await api.post(`${path}/captures`, {});
-    const refund = async () => await api.post(`${path}/refunds`, { amount: 2_500 });
-    expect((await refund()).body.result.status).toBe('Pending');
-    expect((await refund()).status).toBe(status);
-    const refunds = async () =>
-      (await sandbox.control.ledgerOf({ paymentId: path.slice('/payments/'.length) })).filter(
-        ({ kind }) => kind === 'refund',
-      );
-    expect((await refunds()).map((one) => one.status)).toEqual(pending);
-    for (const { transaction_id: id } of await refunds()) await sandbox.control.complete(id, { status: 'Failed' });
-    // What has failed must not leave its payment pending for good.
-    expect((await api.get(path)).body.status).toBe('Captured');
-  });
-});
-
-test('a credit that pends can be voided, and a void of one that succeeds meanwhile fails', async () => {
-  const { api, tokenize } = await unitWith(sandbox, { pending_void: 'allowed' });
-  const { id } = (await api.createPayment({ amount: 2_500 })).body;
-  const payment_method = { type: 'tokenized', token: await tokenize(PENDING_THEN_SUCCEED) };
-  const credit = await api.post(`/payments/${id}/credits`, { payment_method });
-  expect((await api.post(`/payments/${id}/voids`, {})).body.result.status).toBe('Pending');
-  await sandbox.control.complete(credit.body.id, { status: 'Succeed' });
-  await sandbox.control.advanceClock(60_000);
-  const statuses = (await sandbox.control.ledgerOf({ paymentId: id })).map(({ kind, status }) => [kind, status]);
-  expect(Object.fromEntries(statuses)).toEqual({ credit: 'Succeed', void: 'Failed' });
-});
-
 describe('card-on-file consents', () => {
   async function storedCard(profile: Partial<Profile>) {
     const { api, tokenize } = await unitWith(sandbox, profile);

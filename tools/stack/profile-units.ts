@@ -44,9 +44,13 @@ export const HOSTILE_UNITS: readonly ProfileUnit[] = Object.entries(HOSTILE_PROF
   ...(profile.offers === 'interface' && { reads: 'interface' as const }),
 }));
 
-/** `all` excludes the service with only its interface's reads: operators settle there what reads prove elsewhere. */
+/**
+ * `all` excludes the service with only its interface's reads: operators settle there what reads prove elsewhere. And the one
+ * whose reads lag: commands are refused there until reads show what they follow, which no scenario expects.
+ */
 export function unitsOf(profiles: Profiles): readonly ProfileUnit[] {
-  return profiles === 'all' ? [PLAIN_UNIT, ...HOSTILE_UNITS.filter((unit) => !offersNoReads(unit))] : [PLAIN_UNIT];
+  const isExcluded = (unit: ProfileUnit): boolean => offersNoReads(unit) || readsLag(unit);
+  return profiles === 'all' ? [PLAIN_UNIT, ...HOSTILE_UNITS.filter((unit) => !isExcluded(unit))] : [PLAIN_UNIT];
 }
 
 /** Includes that service too, for runs with an operator. */
@@ -57,6 +61,11 @@ export function unitsWithOperator(profiles: Profiles): readonly ProfileUnit[] {
 /** The service offers only its interface's reads, so operators settle what reads prove elsewhere. */
 export function offersNoReads({ profile }: ProfileUnit): boolean {
   return profile.offers === 'interface';
+}
+
+/** Neither a payment nor a transaction by its id shows what has just been done. */
+export function readsLag({ profile }: ProfileUnit): boolean {
+  return profile.reads_lag_ms !== undefined;
 }
 
 /** The same service, but flows assume holds so short that a run sees them end. The sandbox itself holds for a week. */
@@ -78,10 +87,14 @@ export function briefTwin(
 
 const QUICK_LAG_MS = 5_000;
 
-/** The same unit, but a list lag is limited to a few seconds. */
+/** The same unit, but its lists and reads lag by a few seconds at most. */
 export function withQuickLists(unit: ProfileUnit): ProfileUnit {
-  if (unit.profile.list_lag_ms === undefined) return unit;
-  return { ...unit, profile: { ...unit.profile, list_lag_ms: QUICK_LAG_MS } };
+  const { list_lag_ms: lists, reads_lag_ms: reads } = unit.profile;
+  const quick = {
+    ...(lists !== undefined && { list_lag_ms: QUICK_LAG_MS }),
+    ...(reads !== undefined && { reads_lag_ms: QUICK_LAG_MS }),
+  };
+  return { ...unit, profile: { ...unit.profile, ...quick } };
 }
 
 /** A unit that every flow can use: payments with risk analysis are created under the unit itself. */

@@ -20,7 +20,7 @@ import { PLAIN_SCENARIOS, SCENARIOS } from './scenarios.js';
 import { ServiceFaults } from './service-faults.js';
 import { tellStory } from './story.js';
 import { attachMerchant, toldIn, type ToldMerchants } from './told.js';
-import { unitFor, UNITS, WITHOUT_READS } from './units.js';
+import { KNOWN_UNITS, unitFor, WITHOUT_READS } from './units.js';
 import { FAULT_PROFILES, FaultSchedule } from './fault-schedule.js';
 
 const MINUTE_MS = 60_000;
@@ -34,9 +34,9 @@ const MOST_FIRINGS = 200_000;
 const CURRENCIES = ['USD', 'EUR', 'JPY', 'KWD'] as const;
 /** Plain payments beside each course of events, as most of a day's are: they share workers, schedule and disturbances. */
 const BESIDES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l'] as const;
-const ALL_UNITS = unitsForScenarios(UNITS, { count: 1_000 });
+const ALL_UNITS = unitsForScenarios(KNOWN_UNITS, { count: 1_000 });
 /** Of one unit's calls in a worker: so few that many are held back. */
-const FEW_CALLS = Object.fromEntries(UNITS.map(({ name }) => [name, 2]));
+const FEW_CALLS = Object.fromEntries(KNOWN_UNITS.map(({ name }) => [name, 2]));
 const NARROW_BULKHEAD = { places: { local: 1, posts: 2, reads: 2, waiting: 2 }, opensFrom: 1 };
 /** Of worker and service against the engine. */
 const FURTHEST_CLOCK_MS = 10 * MINUTE_MS;

@@ -2,6 +2,7 @@ import {
   HOSTILE_UNITS,
   offersNoReads,
   PLAIN_UNIT,
+  readsLag,
   type ProfileUnit,
   unitsOf,
 } from '../../../tools/stack/profile-units.js';
@@ -34,8 +35,12 @@ const SEVERAL_AT_ONCE: ProfileUnit = {
 const WITH_READS: readonly ProfileUnit[] = [...unitsOf('all'), SEVERAL_AT_ONCE];
 /** All others, and these. */
 const ONE_WAY: readonly ProfileUnit[] = [...WITH_READS, ...WITHOUT_READS];
+/** For `--unit` alone. */
+const BY_NAME: readonly ProfileUnit[] = HOSTILE_UNITS.filter(readsLag);
 /** Each in both ways of the service with a key that comes again on `POST /payments`. */
 export const UNITS: readonly ProfileUnit[] = ONE_WAY.flatMap((unit) => [unit, ...updating(unit)]).map(limited);
+/** All that a flow can be sent to. */
+export const KNOWN_UNITS: readonly ProfileUnit[] = [...UNITS, ...BY_NAME.map(limited)];
 /** Every so many courses of events one meets such a service; it has no divisor in common with the number of courses. */
 const TURN_WITHOUT_READS = 13;
 
@@ -51,10 +56,10 @@ export function unitFor(
 ): ProfileUnit {
   const picked = random.pick(WITH_READS);
   if (only !== undefined) {
-    const chosen = UNITS.find(({ name }) => name === only);
+    const chosen = KNOWN_UNITS.find(({ name }) => name === only);
     if (chosen !== undefined) return chosen;
     throw new TypeError(
-      `--unit ${only}: there is no such unit; use one of ${UNITS.map(({ name }) => name).join(', ')}`,
+      `--unit ${only}: there is no such unit; use one of ${KNOWN_UNITS.map(({ name }) => name).join(', ')}`,
     );
   }
   const at = number + new Seeded(`${seed}/units`).int(0, TURN_WITHOUT_READS - 1);
