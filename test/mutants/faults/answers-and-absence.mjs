@@ -1,6 +1,20 @@
 /** Money rules 5 and 6: what counts as an answer, and what proves that nothing happened. */
 export const ANSWER_FAULTS = [
   {
+    name: 'next-try-under-another-key-where-nothing-is-read',
+    rule: 'money rule 1',
+    promise: 'Where nothing can be read the next try has the key of the first: another one would be a second charge.',
+    file: 'workflows/steps/money-step.ts',
+    from: `      operation.post(activities, {
+        ...call,`,
+    to: `      operation.post(activities, {
+        ...call,
+        ...(Object.keys(flow.refusedLists).length > 0 && {
+          key: idempotencyKey(flow.workflowId, operation.operation, 2),
+        }),`,
+    tests: ['test/simulation/rules/interface-only-second-charges.test.ts'],
+  },
+  {
     name: 'terms-refused-although-money-may-have-moved',
     rule: 'money rule 5',
     promise: 'A changed configuration ends no flow of which something may have been sent under the old one.',
