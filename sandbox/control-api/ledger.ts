@@ -55,9 +55,20 @@ export function entriesOf(sandbox: Sandbox, payment: Payment): LedgerEntry[] {
   return rowsOf(sandbox, payment).filter(({ kind }) => kind !== 'risk-analysis');
 }
 
-/** With its risk analyses and its chargeback, so that one that is made twice shows. */
+/** With its risk analyses, its chargeback, and the end of its hold. */
 function wholeOf(sandbox: Sandbox, payment: Payment): LedgerEntry[] {
-  return [...rowsOf(sandbox, payment), ...chargebackOf(sandbox, payment)];
+  return [...rowsOf(sandbox, payment), ...chargebackOf(sandbox, payment), ...lapseOf(sandbox, payment)];
+}
+
+/** Of a hold that its provider has released, since nobody had voided it or captured any of it by then. */
+function lapseOf(sandbox: Sandbox, payment: Payment): LedgerEntry[] {
+  const { holdUntil } = payment;
+  if (holdUntil === undefined || holdUntil > sandbox.clock.now()) return [];
+  const rows = rowsOf(sandbox, payment).filter(({ status }) => status === 'Succeed');
+  const hold = rows.findLast(({ kind }) => kind === 'authorization');
+  const isOver = rows.some(({ kind, created }) => ['capture', 'void'].includes(kind) && Number(created) <= holdUntil);
+  if (hold === undefined || isOver) return [];
+  return [{ ...hold, kind: 'lapse', idempotency_key: null, created: String(holdUntil) }];
 }
 
 function rowsOf(sandbox: Sandbox, payment: Payment): LedgerEntry[] {

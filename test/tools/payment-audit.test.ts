@@ -198,6 +198,21 @@ describe('beside the movements', () => {
     expect(auditPayments([told(refund())], refundedAt('0'))).toEqual([]);
   });
 
+  test('a hold that its flow says has lapsed is one that its provider has released', () => {
+    const outcome = answer('expired', 'auth');
+    const expired = captured({ operations: [{ ...HOLD, answer: outcome }], outcome });
+    const held = ON_LEDGER.slice(0, 1);
+    expect(auditPayments([expired], [...held, beside('lapse', 'auth')])).toEqual([]);
+    expect(auditPayments([expired], held)).toEqual([
+      expect.stringContaining('30000 are still held'),
+      expect.stringContaining('which its provider has not released'),
+    ]);
+    const { outcome: _told, ...forgotten } = expired;
+    expect(auditPayments([{ ...forgotten, terminated: true }], [...held, beside('lapse', 'auth')])).toEqual([
+      expect.stringContaining('30000 are still held'),
+    ]);
+  });
+
   test('a payment is analysed once', () => {
     const twice = [...ON_LEDGER, beside('risk-analysis', 'x'), beside('risk-analysis', 'y', { payment_id: 'q' })];
     expect(auditPayments([captured()], twice)).toEqual([expect.stringContaining('was analysed 2 times: x and y')]);

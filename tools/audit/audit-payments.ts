@@ -12,7 +12,7 @@ import {
   requestsOf,
   movedTwice,
 } from './ledger.js';
-import { besideMovements, differencesBeside } from './beside-movements.js';
+import { besideMovements, differencesBeside, hasLapsed } from './beside-movements.js';
 import type { PaymentRecord, Movement, Operation } from './payment-record.js';
 import { auditSubscription } from './audit-subscription.js';
 
@@ -42,7 +42,7 @@ export function auditPayments(records: readonly PaymentRecord[], whole: readonly
       const found = [
         ...record.violations,
         ...twice,
-        ...differencesOf(record, payments.flat()),
+        ...differencesOf(record, payments.flat(), hasLapsed(record, beside)),
         ...differencesBeside(record, payments.flat(), beside),
         ...auditSubscription(record.subscription, ledger),
       ];
@@ -52,14 +52,14 @@ export function auditPayments(records: readonly PaymentRecord[], whole: readonly
   ];
 }
 
-function differencesOf(record: PaymentRecord, entries: readonly LedgerEntry[]): string[] {
+function differencesOf(record: PaymentRecord, entries: readonly LedgerEntry[], hasLapsed: boolean): string[] {
   return [
     ...record.operations.flatMap((operation) => auditOperation(record, operation, entries)),
     ...differencesFromOutcome(record, entries),
     ...differencesOfCard(record, entries),
     ...unclaimed(record, entries),
     ...inAnotherCurrency(record, entries),
-    ...inParts(record, entries).flatMap((part) => [...movedTwice(part), ...differencesFromSums(part)]),
+    ...inParts(record, entries).flatMap((part) => [...movedTwice(part), ...differencesFromSums(part, hasLapsed)]),
     ...entries.filter(({ status }) => status === 'Pending').map((entry) => `${describeEntry(entry)} is still pending`),
   ];
 }
@@ -209,8 +209,6 @@ function differencesFromOutcome(record: PaymentRecord, entries: readonly LedgerE
       return outcome.category === 'risk_declined' && entries.some(hasTaken)
         ? [`its flow ended as declined for its risk, the ledger has ${describeEntries(entries)}`]
         : [];
-    case 'expired':
-      return [`its flow says that the hold has lapsed, the ledger has ${describeEntries(entries)}`];
     default:
       return [];
   }

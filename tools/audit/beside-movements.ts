@@ -4,6 +4,8 @@ import type { PaymentRecord } from './payment-record.js';
 /** What a whole ledger has beside the requests to move money. */
 export interface Beside {
   chargebacks: readonly LedgerEntry[];
+  /** Holds that their provider has released. */
+  lapses: readonly LedgerEntry[];
   /** By the reference of their payment. */
   analyses: ReadonlyMap<string | null, readonly LedgerEntry[]>;
 }
@@ -12,13 +14,25 @@ export function besideMovements(ledger: readonly LedgerEntry[]): Beside {
   const ofKind = (wanted: string): LedgerEntry[] => ledger.filter(({ kind }) => kind === wanted);
   return {
     chargebacks: ofKind('chargeback'),
+    lapses: ofKind('lapse'),
     analyses: groupBy(ofKind('risk-analysis'), ({ reconciliation_id: reference }) => reference),
   };
 }
 
 /** @param entries of the record's payments */
 export function differencesBeside(record: PaymentRecord, entries: readonly LedgerEntry[], beside: Beside): string[] {
-  return [...givenBackTwice(record, entries, beside), ...analysedTwice(record, beside)];
+  return [...givenBackTwice(record, entries, beside), ...analysedTwice(record, beside), ...notLapsed(record, beside)];
+}
+
+/** Whether its flow says that the hold has lapsed, and the provider has released it. */
+export function hasLapsed({ outcome }: PaymentRecord, { lapses }: Beside): boolean {
+  if (outcome?.status !== 'expired') return false;
+  return lapses.some(({ transaction_id: id }) => id === outcome.authorizationId);
+}
+
+function notLapsed(record: PaymentRecord, beside: Beside): string[] {
+  if (record.outcome?.status !== 'expired' || hasLapsed(record, beside)) return [];
+  return ['its flow says that the hold has lapsed, which its provider has not released'];
 }
 
 /** What a card holder has had taken back must not be refunded too, unless a person has said so. */

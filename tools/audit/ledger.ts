@@ -70,8 +70,11 @@ function intentOf(key: string | null): string | undefined {
   return key?.replace(/^(payment-actions-.*)-\d+$/, '$1');
 }
 
-/** Compares what was authorized, captured, voided and refunded of one payment. */
-export function differencesFromSums(entries: readonly LedgerEntry[]): string[] {
+/**
+ * Compares what was authorized, captured, voided and refunded of one payment.
+ * @param hasLapsed its hold is over, although nothing in the ledger has ended it
+ */
+export function differencesFromSums(entries: readonly LedgerEntry[], hasLapsed = false): string[] {
   const sum = (...kinds: Movement[]): number =>
     movements(entries)
       .filter(({ kind }) => kinds.some((one) => one === kind))
@@ -90,7 +93,7 @@ export function differencesFromSums(entries: readonly LedgerEntry[]): string[] {
     ...(authorized > 0 && voided > 0 && captured + voided > authorized
       ? [`captured ${captured} and voided ${voided}`]
       : []),
-    ...(authorized > 0 && captured === 0 && voided === 0
+    ...(authorized > 0 && captured === 0 && voided === 0 && !hasLapsed
       ? [`${authorized} are still held: ${describeEntries(entries)}`]
       : []),
   ];

@@ -17,6 +17,14 @@ const FURTHER: readonly PlannedFault[] = [
     label: 'answers delayed 12 s',
     fault: { path: '/payments*', action: 'delay', delay_ms: 12_000, probability: 0.01 },
   },
+  {
+    label: 'provider not reached',
+    fault: {
+      // Of charges, captures and credits: an analysis without a decision is one for a person, and not what was asked for.
+      ...{ path: '/payments/*/c*', action: 'result', status: 'Failed', category: 'provider_network_error' },
+      probability: 0.05,
+    },
+  },
   { label: 'events held back 30 min', fault: { action: 'delay_event', delay_ms: 1_800_000, probability: 0.05 } },
 ];
 

@@ -3,7 +3,7 @@ import { verifyNotification, type VerifiedNotification } from '../../../src/clie
 import type { NotifySettings } from '../../../src/security/notify-settings.js';
 import type { Simulation } from '../simulation.js';
 import { Seeded } from '../world/seeded.js';
-import { UNITS } from './units.js';
+import { KNOWN_UNITS } from './units.js';
 
 const ORIGIN = 'http://merchant.test';
 /** As far as the clocks of worker and service are from the engine's, and as long as a request may be under way. */
@@ -17,7 +17,7 @@ const secretOf = (unit: string): string => `whsec_${createHash('sha256').update(
 export function toldIn({ seed, first }: { seed: string; first: number }): { telling?: NotifySettings } {
   if (first > 0 && !new Seeded(`${seed}/${first}/told`).chance(0.1)) return {};
   const units = new Map(
-    UNITS.map(({ name }) => {
+    KNOWN_UNITS.map(({ name }) => {
       const secrets = [secretOf(name)];
       return [name, { endpoints: [{ url: `${ORIGIN}${pathOf(name)}`, secrets }], secrets }];
     }),

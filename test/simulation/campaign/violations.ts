@@ -10,6 +10,7 @@ import type { Counts } from './counts.js';
 import type { ProfileUnit } from '../../../tools/stack/profile-units.js';
 import type { WebhookSide } from '../world/webhook-side.js';
 import { countHistories } from './count-histories.js';
+import { countEffects } from './profile-effects.js';
 import { dropped, undelivered } from './lost-events.js';
 import type { SimulatedOperator } from './operator.js';
 import { replayAll } from './replay-all.js';
@@ -78,6 +79,7 @@ export async function findViolations({
   for (const { type } of merchants.told) counts.add('told', type);
   sentences.push(...(await replayAll(simulation, counts, replays)));
   countHistories(engine, counts);
+  countEffects(world.network.passed, records, ledger, counts);
   for (const record of records) {
     counts.add('ending', record.outcome?.status ?? (record.terminated ? 'terminated' : 'not ended'));
     counts.add('currency', record.currency);
