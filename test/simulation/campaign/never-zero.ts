@@ -3,7 +3,6 @@ import { FATES } from '../world/strategies.js';
 import type { HeldBackBecause } from '../../../activities/bulkhead.js';
 import type { Counts } from './counts.js';
 import { DISTURBANCE_NAMES } from './disturbances.js';
-import { EFFECTS } from './profile-effects.js';
 import { SCENARIOS } from './scenarios.js';
 import { FAULT_LABELS } from './service-faults.js';
 import { UNITS, WITHOUT_READS } from './units.js';
@@ -53,7 +52,6 @@ export function neverOccurred(counts: Counts): string[] {
     ],
     ['ending', ENDINGS],
     ['profile', (flows >= ENOUGH_FLOWS ? UNITS : WITHOUT_READS).map(({ name }) => name)],
-    ['profile took effect', flows >= ENOUGH_FLOWS ? EFFECTS : []],
     ['subscription ending', ['completed', 'cancelled', ...(flows >= ENOUGH_FLOWS ? ['givenUp'] : [])]],
     ['held back', flows >= ENOUGH_FLOWS ? HELD_BACK : HELD_BACK.slice(0, 1)],
     ['currency', ['USD', 'EUR', 'JPY', 'KWD']],

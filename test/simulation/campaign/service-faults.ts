@@ -18,6 +18,11 @@ const FURTHER: readonly PlannedFault[] = [
     fault: { path: '/payments*', action: 'delay', delay_ms: 12_000, probability: 0.01 },
   },
   {
+    // Longer than a caller waits: the next try comes while the service still works on the first.
+    label: 'answers delayed 100 s',
+    fault: { method: 'POST', path: '/payments/*', action: 'delay', delay_ms: 100_000, probability: 0.05 },
+  },
+  {
     label: 'provider not reached',
     fault: {
       // Of charges, captures and credits: an analysis without a decision is one for a person, and not what was asked for.

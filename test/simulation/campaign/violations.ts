@@ -79,7 +79,7 @@ export async function findViolations({
   for (const { type } of merchants.told) counts.add('told', type);
   sentences.push(...(await replayAll(simulation, counts, replays)));
   countHistories(engine, counts);
-  countEffects(world.network.passed, records, ledger, counts);
+  countEffects(world.network.passed, records, units, ledger, counts);
   for (const record of records) {
     counts.add('ending', record.outcome?.status ?? (record.terminated ? 'terminated' : 'not ended'));
     counts.add('currency', record.currency);
