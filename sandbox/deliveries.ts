@@ -61,10 +61,11 @@ export class Deliveries {
     }
   }
 
-  /** Sends an event now, whatever its status is. */
+  /** Sends an event now, whatever its status is, and again for a day. */
   resend(delivery: Delivery): Delivery {
     this.behind.delete(delivery.id);
-    return this.update({ ...delivery, status: 'pending', nextAt: this.parts.clock.now() });
+    const now = this.parts.clock.now();
+    return this.update({ ...delivery, status: 'pending', nextAt: now, resentAt: now });
   }
 
   /** Cancels the deliveries of an endpoint that was removed. */
@@ -164,7 +165,7 @@ export class Deliveries {
       this.update({ ...delivery, repeats: delivery.repeats - 1, nextAt: now, wasTaken: true });
     } else {
       const pause = Math.min(settings.resendFirstMs * 2 ** Math.min(delivery.attempts - 1, 30), LONGEST_PAUSE_MS);
-      const over = now + pause > delivery.created + RESEND_FOR_MS;
+      const over = now + pause > (delivery.resentAt ?? delivery.created) + RESEND_FOR_MS;
       // Sent again by hand it may be refused, and yet it was not lost.
       if (over && delivery.wasTaken === true) return void this.update({ ...delivery, status: 'delivered' });
       if (over) log.warn({ delivery: delivery.id, event: delivery.eventType }, 'event given up after 24 h');

@@ -43,6 +43,8 @@ export interface Delivery {
   nextAt: number;
   /** A receiver has taken it, also if it was sent again since. */
   wasTaken?: boolean;
+  /** When it was last sent again by hand. */
+  resentAt?: number;
   lastStatus?: number;
   lastError?: string;
 }
