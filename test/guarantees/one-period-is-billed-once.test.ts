@@ -84,7 +84,7 @@ describe.each(['client', 'another program'] as const)(
       const tryNow = () =>
         subscription.billNow(input.reference, { period: 2 }).then(
           ({ result }) => result?.status,
-          ({ message }: Error) => (message.includes('has ended') ? 'ended' : undefined),
+          ({ message }: Error) => (message.includes('has already ended') ? 'ended' : undefined),
         );
       const goesOn = () => until(tryNow, (result) => result === 'succeeded' || result === 'ended');
       await goesOn();
