@@ -26,8 +26,8 @@ const FURTHER: readonly PlannedFault[] = [
   {
     label: 'provider not reached',
     fault: {
-      // Of charges, captures and credits: an analysis without a decision is one for a person, and not what was asked for.
-      ...{ path: '/payments/*/c*', action: 'result', status: 'Failed', category: 'provider_network_error' },
+      // Of charges: an analysis without a decision is one for a person, and of a capture that fails at once no answer tells.
+      ...{ path: '/payments/*/ch*', action: 'result', status: 'Failed', category: 'provider_network_error' },
       probability: 0.05,
     },
   },
