@@ -53,6 +53,7 @@ describe('the answer to a command', () => {
 
 interface CommandId {
   readonly current: string;
+  sent(id: string): void;
   answered(id: string, movedNothing: boolean): void;
   failed(id: string, movedNothing: boolean): void;
 }
@@ -63,12 +64,19 @@ async function newId(): Promise<CommandId> {
   return new ((await import(file)) as { CommandId: new () => CommandId }).CommandId();
 }
 
+/** @returns the id under which a request leaves */
+function press(id: CommandId): string {
+  const { current } = id;
+  id.sent(current);
+  return current;
+}
+
 describe('the id of a form’s command', () => {
   test('is another one once it is known that no money has moved by it', async () => {
     const id = await newId();
-    const first = id.current;
+    const first = press(id);
     id.answered(first, true);
-    const second = id.current;
+    const second = press(id);
     expect(second).not.toBe(first);
     id.failed(second, true);
     expect([first, second]).not.toContain(id.current);
@@ -78,20 +86,36 @@ describe('the id of a form’s command', () => {
     const id = await newId();
     const first = id.current;
     for (const end of [() => id.answered(first, false), () => id.failed(first, false)]) {
+      press(id);
       end();
+      press(id);
       id.failed(first, true);
       expect(id.current).toBe(first);
     }
     // Asked again, it has moved nothing after all.
+    press(id);
     id.answered(first, true);
+    expect(id.current).not.toBe(first);
+  });
+
+  test('stays while another request under it is under way, whatever is refused meanwhile', async () => {
+    const id = await newId();
+    const first = press(id);
+    press(id);
+    id.failed(first, true);
+    expect(press(id)).toBe(first);
+    id.failed(first, true);
+    expect(id.current).toBe(first);
+    id.failed(first, true);
     expect(id.current).not.toBe(first);
   });
 
   test('does not change by the second answer to an earlier one: what was sent since may move money', async () => {
     const id = await newId();
-    const first = id.current;
+    const first = press(id);
+    press(id);
     id.answered(first, true);
-    const second = id.current;
+    const second = press(id);
     id.answered(first, true);
     id.failed(first, true);
     expect(id.current).toBe(second);

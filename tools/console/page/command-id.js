@@ -9,9 +9,16 @@ export class CommandId {
   #id = crypto.randomUUID();
   /** Something was answered, or lost, by which money may have moved. */
   #mayHaveMoved = false;
+  /** Requests under this id that have no answer yet. */
+  #underWay = 0;
 
   get current() {
     return this.#id;
+  }
+
+  /** @param {string} id under which a request leaves now: it ends with `answered` or `failed` */
+  sent(id) {
+    if (id === this.#id) this.#underWay += 1;
   }
 
   /**
@@ -20,21 +27,27 @@ export class CommandId {
    */
   answered(id, movedNothing) {
     if (id !== this.#id) return;
+    this.#underWay -= 1;
     if (movedNothing) this.#renew();
     else this.#mayHaveMoved = true;
   }
 
   /**
-   * The same of a request that was refused or has failed. It says nothing of what was sent under that id before.
+   * The same of a request that was refused or has failed. It says nothing of the others under that id: money may have moved,
+   * or may move yet, by what was answered before and by what is still under way.
    * @param {string} id
    * @param {boolean} movedNothing
    */
   failed(id, movedNothing) {
-    if (id === this.#id && !(movedNothing && this.#mayHaveMoved)) this.answered(id, movedNothing);
+    if (id !== this.#id) return;
+    this.#underWay -= 1;
+    if (!movedNothing) this.#mayHaveMoved = true;
+    else if (!this.#mayHaveMoved && this.#underWay === 0) this.#renew();
   }
 
   #renew() {
     this.#id = crypto.randomUUID();
     this.#mayHaveMoved = false;
+    this.#underWay = 0;
   }
 }

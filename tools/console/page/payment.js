@@ -141,6 +141,7 @@ function amountField(command, most, currency) {
  */
 async function sendCommand(workflowId, commandId, asked) {
   const id = commandId.current;
+  commandId.sent(id);
   const body = { ...asked, commandId: id };
   const place = byId('payment-command-said');
   place.replaceChildren(element('p', {}, 'Asking …'));
