@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { NativeConnection, type Worker } from '@temporalio/worker';
+import { NativeConnection, TransportError, type Worker } from '@temporalio/worker';
 import { lazyClient } from '../src/client/connect.js';
 import { engineSettings, isSameServer } from '../src/client/engine-connection.js';
 import type { Environment } from '../src/client/environment-mark.js';
@@ -47,7 +47,8 @@ export async function connectEngine(
       waiting([]);
       return engine;
     } catch (error) {
-      waiting([sayUnreachable((await whyEngineUnreachable()) ?? describeError(error).message)]);
+      const why = await whyEngineUnreachable({ natively: error instanceof TransportError });
+      waiting([sayUnreachable(why ?? describeError(error).message)]);
       await sleep(RETRY_MS, undefined, { signal: stopping });
     }
   }
@@ -129,13 +130,13 @@ export async function checkEngine(
   try {
     await (await engine.refresh(workers))?.close();
   } catch (error) {
-    unusable = (await whyEngineUnreachable()) ?? describeError(error).message;
+    unusable = (await whyEngineUnreachable({ natively: true })) ?? describeError(error).message;
   }
   const { namespace } = engine.client.options;
-  const why = () => whyEngineUnreachable();
+  const why = (natively: boolean) => () => whyEngineUnreachable({ natively });
   const [polling, calling] = await Promise.all([
-    checkNamespace(engine.native(), namespace, environment, { attributes: false, why }),
-    checkNamespace(engine.connection, namespace, environment, { attributes, why }),
+    checkNamespace(engine.native(), namespace, environment, { attributes: false, why: why(true) }),
+    checkNamespace(engine.connection, namespace, environment, { attributes, why: why(false) }),
   ]);
   if (unusable !== undefined) return { faults: [sayUnreachable(unusable)], warnings: [] };
   return calling.faults.length > 0 ? calling : { ...calling, faults: polling.faults };

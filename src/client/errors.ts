@@ -10,6 +10,7 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { messageOf } from '../contract/message-of.js';
 import { FAILURE_TYPES, type FailureType } from '../contract/names.js';
+import { GRPC } from './grpc-codes.js';
 
 /**
  * {@link FAILURE_TYPES} explains those of flows. Only the client throws the others. `EngineUnavailable`: Temporal did not answer in
@@ -95,10 +96,8 @@ export function isLostUpdate(error: unknown): boolean {
 /** The run was about to end when the update arrived. The update can be sent again to the next run, if any. */
 export function isClosingRun(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error;
-  return isGrpcServiceError(cause) && cause.code === UNAVAILABLE && /workflow is closing/i.test(cause.message);
+  return isGrpcServiceError(cause) && cause.code === GRPC.unavailable && /workflow is closing/i.test(cause.message);
 }
-
-const UNAVAILABLE = 14;
 
 function isTyped(cause: unknown): boolean {
   return cause instanceof ApplicationFailure && isHoldfastErrorType(cause.type);

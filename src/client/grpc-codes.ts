@@ -9,6 +9,7 @@ export const GRPC = {
   permissionDenied: 7,
   failedPrecondition: 9,
   unimplemented: 12,
+  unavailable: 14,
   unauthenticated: 16,
 } as const;
 

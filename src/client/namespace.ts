@@ -177,7 +177,13 @@ export function sayUnreadable(error: unknown, namespace: string, why?: string): 
     );
   }
   if (codeOf(error) === GRPC.notFound) return sayMissing(namespace);
-  return sayUnreachable(why ?? toldBy(error));
+  return sayUnreachable((hasAnswered(error) ? undefined : why) ?? toldBy(error));
+}
+
+/** Any other code than these two comes from the server, which is no matter of connections. */
+function hasAnswered(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== undefined && code !== GRPC.deadlineExceeded && code !== GRPC.unavailable;
 }
 
 function isRefusal(error: unknown): boolean {

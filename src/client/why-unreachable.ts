@@ -4,7 +4,7 @@ import { connect as connectByTls } from 'node:tls';
 import type { ConnectionOptions } from '@temporalio/client';
 import { messageOf } from '../contract/message-of.js';
 import { type EngineAddress, engineSettings } from './engine-connection.js';
-import { hostAndPort, proxyVariable } from './proxy.js';
+import { DIRECTLY, hostAndPort, openTunnel, proxyTo } from './proxy.js';
 
 const WITHIN_MS = 1_500;
 /** By TLS 1.3 a server refuses a client's certificate only after the client has taken the handshake for done. */
@@ -13,15 +13,20 @@ const REFUSED_WITHIN_MS = 300;
 type Settings = Pick<ConnectionOptions, 'address' | 'tls' | 'channelArgs'>;
 type Tls = Exclude<ConnectionOptions['tls'], boolean | null | undefined>;
 
+interface Asked extends EngineAddress {
+  /** Of the connection by which workers poll, which knows no proxy. */
+  natively?: boolean;
+}
+
 /** `whyUnreachable` by Temporal's settings as they are now, which is an answer itself where they can't be read. */
-export async function whyEngineUnreachable(options: EngineAddress = {}): Promise<string | undefined> {
+export async function whyEngineUnreachable({ natively = false, ...options }: Asked = {}): Promise<string | undefined> {
   let settings: Settings;
   try {
     settings = engineSettings(options).connectionOptions;
   } catch (error) {
     return sayUnreadableSettings(error);
   }
-  return await whyUnreachable(settings);
+  return await whyUnreachable(natively ? { ...settings, channelArgs: DIRECTLY } : settings);
 }
 
 export function sayUnreadableSettings(error: unknown): string {
@@ -29,8 +34,8 @@ export function sayUnreadableSettings(error: unknown): string {
 }
 
 /**
- * What keeps a connection to the server from being made, as one more try tells: Temporal's own errors say only that there
- * was none in time. undefined if that try succeeds, and no proxy stands between.
+ * What keeps a connection to the server from being made, as one more try on its way tells: Temporal's own errors say only that
+ * there was none in time. undefined if that try succeeds, by the proxy where there is one: the error itself is then to be told.
  */
 export async function whyUnreachable({ address, tls, channelArgs }: Settings): Promise<string | undefined> {
   const options = typeof tls === 'object' && tls !== null ? tls : undefined;
@@ -40,11 +45,23 @@ export async function whyUnreachable({ address, tls, channelArgs }: Settings): P
   if (server === undefined) return `TEMPORAL_ADDRESS="${address}" is no address such as temporal.example.com:7233`;
   const { host, port } = server;
   const isByTls = tls !== undefined && tls !== null && tls !== false;
-  const why = await new Promise<string | undefined>((resolve) => {
-    const socket = isByTls ? openByTls(host, port, options) : connectPlainly(port, host);
+  const proxy = channelArgs?.['grpc.enable_http_proxy'] === 0 ? undefined : proxyTo(host);
+  let tunnel: Socket | undefined;
+  if (proxy !== undefined) {
+    const opened = await openTunnel(proxy.url, `${host}:${port}`, WITHIN_MS);
+    if (typeof opened === 'string') return sayProxied(proxy.variable, host, opened);
+    tunnel = opened;
+    if (!isByTls) {
+      tunnel.destroy();
+      return undefined;
+    }
+  }
+  return await new Promise<string | undefined>((resolve) => {
+    const socket = isByTls ? openByTls(host, port, options, tunnel) : connectPlainly(port, host);
     const end = (why: string | undefined): void => {
       clearTimeout(timer);
       socket.destroy();
+      tunnel?.destroy();
       resolve(why);
     };
     let timer = setTimeout(() => end('no answer'), WITHIN_MS);
@@ -55,23 +72,19 @@ export async function whyUnreachable({ address, tls, channelArgs }: Settings): P
     socket.once(isByTls ? 'secureConnect' : 'connect', succeed);
     socket.on('error', (error) => end(sayError(error)));
   });
-  const proxy = channelArgs?.['grpc.enable_http_proxy'] === 0 ? undefined : proxyVariable(host);
-  return why ?? (proxy === undefined ? undefined : sayProxied(proxy, host));
 }
 
-/** The proxy's address may hold a password. */
-function sayProxied(variable: string, host: string): string {
+function sayProxied(variable: string, host: string, why: string): string {
   return (
-    `a connection without a proxy can be made, and ${variable} sends this one by a proxy: let that one through to it, or ` +
-    `name ${host} in no_grpc_proxy or no_proxy, in lower case`
+    `${variable} sends this connection by a proxy, which makes none (${why}): have that proxy let it through, or name ` +
+    `${host} in no_grpc_proxy or no_proxy, in lower case, if it can be reached without`
   );
 }
 
-function openByTls(host: string, port: number, options: Tls | undefined): Socket {
+function openByTls(host: string, port: number, options: Tls | undefined, tunnel: Socket | undefined): Socket {
   const { serverRootCACertificate: ca, clientCertPair: pair, serverNameOverride: name } = options ?? {};
   return connectByTls({
-    host,
-    port,
+    ...(tunnel === undefined ? { host, port } : { socket: tunnel }),
     servername: name ?? host,
     ALPNProtocols: ['h2'],
     ...(ca !== undefined && ca !== null && { ca: Buffer.from(ca) }),

@@ -1,10 +1,13 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
 import { DIRECTLY } from '../../src/client/proxy.js';
 import { engineSettings, followingConnection, isSameServer } from '../../src/client/engine-connection.js';
-import { whyUnreachable } from '../../src/client/why-unreachable.js';
+import { checkNamespace } from '../../src/client/namespace.js';
+import { whyEngineUnreachable, whyUnreachable } from '../../src/client/why-unreachable.js';
+import { grpcError, namespaceServer } from './namespace-server.js';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -86,13 +89,15 @@ describe('why no connection can be made', () => {
     ['https_proxy', 'http_proxy'],
     ['http_proxy', 'HTTPS_PROXY'],
   ])(
-    'is the proxy of %s, where that try needs none: its address, which may hold a password, is not told',
+    'is the proxy of %s, which makes none: its address, which may hold a password, is not told',
     async (name, other) => {
       const address = await listening();
       for (const one of [name, other]) vi.stubEnv(one, 'http://user:secret@127.0.0.1:9');
       const why = await whyUnreachable({ address });
       expect(why).toMatch(
-        new RegExp(`${name} sends this one by a proxy.* name 127\\.0\\.0\\.1 in no_grpc_proxy or no_proxy`),
+        new RegExp(
+          `${name} sends this connection by a proxy.*ECONNREFUSED.* name 127\\.0\\.0\\.1 in no_grpc_proxy or no_proxy`,
+        ),
       );
       expect(why).not.toContain('secret');
       expect(await whyUnreachable({ address, channelArgs: DIRECTLY })).toBeUndefined();
@@ -110,6 +115,34 @@ describe('why no connection can be made', () => {
       }
     },
   );
+
+  test('is not a proxy that makes the connection, nor one of a scheme that is not used', async () => {
+    const address = await listening();
+    const answers = { status: 200 };
+    const url = await listeningProxy(answers);
+    vi.stubEnv('https_proxy', url);
+    expect(await whyUnreachable({ address })).toBeUndefined();
+    const { port } = new URL(`tcp://${address}`);
+    vi.stubEnv('TEMPORAL_ADDRESS', `0.0.0.0:${port}`);
+    const { connection } = namespaceServer({ fault: grpcError(4, 'Deadline exceeded') });
+    const faultOf = async () =>
+      (await checkNamespace(connection, 'shop', 'test', { why: whyEngineUnreachable })).faults[0];
+    expect(await faultOf()).toMatch(/no answer in time/);
+    answers.status = 403;
+    expect(await whyUnreachable({ address })).toMatch(/https_proxy sends this connection.*it answers 403/);
+    expect(await faultOf()).toMatch(/https_proxy sends this connection.*it answers 403/);
+    expect(await whyEngineUnreachable({ natively: true })).toBeUndefined();
+    for (const other of [url.replace('http:', 'https:'), 'socks5://127.0.0.1:9', 'no address']) {
+      vi.stubEnv('https_proxy', other);
+      expect(await whyUnreachable({ address })).toBeUndefined();
+    }
+  });
+
+  test('is tried by TLS behind the proxy too', async () => {
+    const address = await listening((socket) => socket.end('this is no TLS'));
+    vi.stubEnv('grpc_proxy', await listeningProxy({ status: 200 }));
+    expect(await whyUnreachable({ address, tls: true })).toMatch(/SSL|TLS|wrong version/i);
+  });
 });
 
 test.each([
@@ -125,8 +158,27 @@ test.each([
   expect('grpc.enable_http_proxy' in channelArgs).toBe(directly);
 });
 
-async function listening(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
+async function listening(serve: (socket: Socket) => void = () => undefined): Promise<string> {
+  return await addressOf(createServer(serve));
+}
+
+/** A proxy that makes connections, or answers with another status. */
+async function listeningProxy(answers: { status: number }): Promise<string> {
+  const proxy = createHttpServer();
+  proxy.on('connect', ({ url = '' }, socket) => {
+    if (answers.status !== 200) return void socket.end(`HTTP/1.1 ${answers.status} No\r\n\r\n`);
+    const { hostname, port } = new URL(`tcp://${url}`);
+    const onward = connect(Number(port), hostname, () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      socket.pipe(onward).pipe(socket);
+    });
+    for (const one of [socket, onward]) one.on('error', () => undefined);
+  });
+  return `http://${await addressOf(proxy)}`;
+}
+
+async function addressOf(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;

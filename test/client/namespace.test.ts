@@ -67,6 +67,15 @@ describe('what a process must not work in', () => {
     expect(faults[0]).toMatch(sentence);
   });
 
+  test('is a server that answers with an error, whatever keeps a further connection from being made', async () => {
+    const why = () => Promise.resolve('https_proxy sends this connection by a proxy');
+    const askedOf = async (code: number, details: string) =>
+      (await checkNamespace(namespaceServer({ fault: grpcError(code, details) }).connection, 'shop', 'test', { why }))
+        .faults[0];
+    expect(await askedOf(8, 'namespace rate limit exceeded')).toMatch(/\(namespace rate limit exceeded\)/);
+    expect(await askedOf(14, 'No connection established')).toMatch(/\(https_proxy sends this connection by a proxy\)/);
+  });
+
   test('is said with every fault at once', async () => {
     const given = { namespace: { days: 7, data: {} }, attributes: without('Currency'), version: '1.29.0' };
     expect(await faultsOf(given, 'live')).toHaveLength(4);
