@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { CommandError } from './errors.js';
-import { processIdentity } from './process-identity.js';
+import { identify } from './process-identity.js';
 
 const runFileSchema = z.object({
   stack: z.object({ pid: z.int().positive(), identity: z.string().optional() }),
@@ -50,8 +50,9 @@ function parsed(text: string): unknown {
   }
 }
 
-function isAnother({ pid, identity }: { pid: number; identity?: string | undefined }): boolean {
-  return Boolean(identity) && processIdentity(pid) !== identity;
+/** One that may be the stack counts as it: a command that changes something would reach another Temporal. */
+function isAnother({ pid, identity = '' }: { pid: number; identity?: string | undefined }): boolean {
+  return identity !== '' && identify({ pid, identity }) === 'other';
 }
 
 function lives(pid: number): boolean {

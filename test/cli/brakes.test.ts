@@ -106,7 +106,7 @@ test.each<[string, Record<string, string>, string[]]>([
 });
 
 test('nothing is refused for an npm start that is dead, where another process has got its id', async () => {
-  const stack = { pid: process.pid, identity: 'that of another process' };
+  const stack = { pid: process.pid, identity: 'utc:that of another process' };
   const cwd = folderOfStack({ stack, temporal: { ...LOCAL, address: '127.0.0.1:2' } });
   const variables = { TEMPORAL_ADDRESS: '127.0.0.1:1', HOLDFAST_ENCRYPTION_KEYS: TEST_ENCRYPTION_KEYS };
   const { err } = await holdfast(variables, ['brake', 'default', ...NOTED], { cwd, waitMs: 200 });

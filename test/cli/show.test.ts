@@ -230,7 +230,7 @@ describe('in the folder of a running npm start', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' });
   });
 
-  test.each([{ pid: 2 ** 22 + 1 }, { pid: process.pid, identity: 'that of another process' }])(
+  test.each([{ pid: 2 ** 22 + 1 }, { pid: process.pid, identity: 'utc:that of another process' }])(
     'a run.json that a killed stack has left behind is not followed: %j',
     async (killed) => {
       const cwd = folderOfStack({

@@ -4,6 +4,7 @@ import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { processIdentity } from '../../src/cli/process-identity.js';
+import { runningStack } from '../../src/cli/run-file.js';
 import { claimRunFile, readRunFile, StackRunningError, type RunFile } from '../../tools/stack/run-file.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -64,7 +65,7 @@ describe('run.json', () => {
 
   test('never ends a process that only got the same id later', async () => {
     const folder = temporaryFolder();
-    plant(folder, { processes: [{ name: 'worker', pid: process.pid, identity: 'another life' }] });
+    plant(folder, { processes: [{ name: 'worker', pid: process.pid, identity: 'utc:another life' }] });
     const said: string[] = [];
     await claimRunFile(folder, (line) => said.push(line));
     expect(said).toEqual([]);
@@ -81,17 +82,55 @@ describe('without /proc', () => {
   const { platform } = process;
   afterEach(() => {
     Object.defineProperty(process, 'platform', { value: platform });
+    vi.restoreAllMocks();
     vi.unstubAllEnvs();
   });
 
-  test('a process is the same to every shell, whatever its time zone and language', () => {
+  /** A `ps` that tells where it was asked, of processes that there are. */
+  function withPs(zone: string): void {
     const folder = temporaryFolder();
-    writeFileSync(join(folder, 'ps'), '#!/bin/sh\necho "$* in $TZ and $LC_ALL"\n');
+    writeFileSync(join(folder, 'ps'), '#!/bin/sh\nkill -0 $4 || exit 1\necho "$* in $TZ and $LC_ALL"\n');
     chmodSync(join(folder, 'ps'), 0o755);
     vi.stubEnv('PATH', `${folder}${delimiter}${process.env['PATH'] ?? ''}`);
-    vi.stubEnv('TZ', 'Asia/Tokyo');
+    vi.stubEnv('TZ', zone);
     vi.stubEnv('LC_ALL', 'ja_JP.UTF-8');
     Object.defineProperty(process, 'platform', { value: 'darwin' });
-    expect(processIdentity(42)).toBe('-o lstart= -p 42 in UTC and C');
+  }
+
+  test('a process is the same to every shell, whatever its time zone and language', () => {
+    withPs('Asia/Tokyo');
+    const { pid } = process;
+    expect(processIdentity(pid)).toBe(`utc:-o lstart= -p ${pid} in UTC and C`);
+    expect(processIdentity(dead.pid)).toBeUndefined();
+  });
+
+  test.each(['stack', 'server'])(
+    'a %s that an earlier version may have begun in another shell is neither ended nor taken for dead',
+    async (name) => {
+      const folder = temporaryFolder();
+      const { pid } = process;
+      const planted = { name, pid, identity: `-o lstart= -p ${pid} in Asia/Tokyo and ja_JP.UTF-8` };
+      const temporal = { address: '127.0.0.1:1', namespace: 'shop', uiUrl: '' };
+      plant(folder, name === 'stack' ? { stack: planted, temporal } : { processes: [planted] });
+      const before = readRunFile(folder);
+      const kill = vi.spyOn(process, 'kill');
+      withPs('Europe/Berlin');
+      const refused = await claimRunFile(folder, ignore).catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(StackRunningError);
+      expect((refused as Error).message).toMatch(`Process ${pid} may be "${name}" of a Holdfast of an earlier version`);
+      expect(kill.mock.calls).toEqual([]);
+      expect(readRunFile(folder)).toEqual(before);
+      if (name === 'stack') expect(runningStack({ HOLDFAST_STATE_DIR: folder }, folder)).toMatchObject(temporal);
+    },
+  );
+
+  test('a stack of an earlier version is known in a shell like its own, and one of now that has ended is not in doubt', async () => {
+    const folder = temporaryFolder();
+    withPs('Asia/Tokyo');
+    const { pid } = process;
+    plant(folder, { stack: { ...dead, pid, identity: `-o lstart= -p ${pid} in Asia/Tokyo and ja_JP.UTF-8` } });
+    await expect(claimRunFile(folder, ignore)).rejects.toThrow(/already runs/);
+    plant(folder, { stack: { ...dead, pid, identity: 'utc:another life' } });
+    expect((await claimRunFile(folder, ignore)).stack.identity).toBe(processIdentity(pid));
   });
 });

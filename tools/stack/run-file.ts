@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processIdentity } from '../../src/cli/process-identity.js';
+import { identify, processIdentity } from '../../src/cli/process-identity.js';
 
 /** A process of a stack, with an identity that distinguishes it from a later process of the same id. */
 export interface RunningProcess {
@@ -24,7 +24,7 @@ export interface RunFile {
   worker?: { metricsUrl: string };
 }
 
-/** Another stack uses this state folder. */
+/** Another stack uses this state folder, or may. */
 export class StackRunningError extends Error {
   override readonly name = 'StackRunningError';
 }
@@ -34,7 +34,7 @@ const STOP_LIMIT_MS = 5_000;
 /**
  * Claims the state folder for this process. The file is its own lock, because two servers on one database would destroy
  * it. First ends the processes that a killed stack left running.
- * @throws StackRunningError if another stack is running
+ * @throws StackRunningError if another stack is running, or if that can't be told
  */
 export async function claimRunFile(stateDir: string, say: (line: string) => void): Promise<RunFile> {
   const path = join(stateDir, 'run.json');
@@ -50,10 +50,19 @@ export async function claimRunFile(stateDir: string, say: (line: string) => void
           'one a state folder of its own: HOLDFAST_STATE_DIR=.holdfast-2 npm start',
       );
     }
+    const unsure = other && [other.stack, ...other.processes].find((one) => identify(one) === 'unsure');
+    if (unsure !== undefined) throw new StackRunningError(sayUnsure(unsure, path));
     for (const orphan of other?.processes.filter(lives) ?? []) await endOrphan(orphan, say);
     discardStale(path, text);
   }
   return mine;
+}
+
+function sayUnsure({ name, pid }: RunningProcess, path: string): string {
+  return (
+    `Process ${pid} may be "${name}" of a Holdfast of an earlier version that runs in this folder, begun in a shell of another ` +
+    `time zone or language. Stop it if so, with Ctrl-C there. If process ${pid} is something else (ps -p ${pid}), remove ${path}.`
+  );
 }
 
 /** A hard link appears together with its content, so no other start reads half of it. */
@@ -121,8 +130,8 @@ function serialise(content: RunFile): string {
   return `${JSON.stringify(content, null, 2)}\n`;
 }
 
-function lives({ pid, identity }: RunningProcess): boolean {
-  return processIdentity(pid) === identity;
+function lives(process: RunningProcess): boolean {
+  return identify(process) === 'same';
 }
 
 async function endOrphan(orphan: RunningProcess, say: (line: string) => void): Promise<void> {
