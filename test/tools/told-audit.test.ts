@@ -72,6 +72,15 @@ test.each<[string, VerifiedNotification[], PaymentRecord, string]>([
   expect(auditTold(all, [record], NONE)).toContainEqual(expect.stringContaining(sentence));
 });
 
+test('a flow that was reset tells the same at another time, and of the same only that', () => {
+  const reset = new Set([paymentWorkflowId('a')]);
+  const later = { ...END, timestamp: '2026-03-10T00:09:00.000Z', sequence: 2 };
+  expect(auditTold([END, later], [paid()], reset)).toEqual([]);
+  expect(auditTold([END, later], [paid()], NONE)).toContainEqual(expect.stringContaining('came again'));
+  const other = { ...later, data: { ...PAID, amount: 1 } };
+  expect(auditTold([END, other], [paid()], reset)).toContainEqual(expect.stringContaining('came again'));
+});
+
 test('a flow that was reset may end otherwise', () => {
   const ends = [END, told('n2', 'payment.declined', { ...PAID, status: 'declined' })];
   expect(auditTold(ends, [paid()], new Set([paymentWorkflowId('a')]))).toEqual([]);
