@@ -65,7 +65,7 @@ export async function attempt<Answer>(flow: FlowState, step: Step<Answer>): Prom
     if ('answer' in sent) return sent;
     if ('woken' in sent) {
       mayHaveLeft = true;
-      if (step.once === true) break;
+      if (step.once === true) return { answer: undefined, lastFailure, unanswered: true };
       continue;
     }
     // Of these two alone follows that nothing has left. The activity knows only its own attempts.

@@ -84,6 +84,15 @@ export const BELIEVED_ANSWER_FAULTS = [
     tests: ['test/simulation/rules/unanswered-tries.test.ts'],
   },
   {
+    name: 'repeat-that-a-message-cuts-off-is-forgotten',
+    rule: 'settling',
+    promise: 'A repeat that is no longer waited for, since a message has come, counts as an attempt without an answer.',
+    file: 'workflows/steps/attempt.ts',
+    from: 'if (step.once === true) return { answer: undefined, lastFailure, unanswered: true };',
+    to: 'if (step.once === true) break;',
+    tests: ['test/simulation/rules/unanswered-tries.test.ts'],
+  },
+  {
     name: 'lost-task-leaves-no-attempt-unanswered',
     rule: 'settling',
     promise: 'What a lost workflow task may have sent counts as an attempt without an answer.',

@@ -116,6 +116,16 @@ test.each([200, 503])(
   },
 );
 
+test('a failure that answers a repeat is not confirmed where a person has cut off the repeat before it', async () => {
+  passages('/charges', {}, stuck(30 * MINUTE));
+  await network(1);
+  await time.sandbox.addFault({ ...FAILED, path: '*/charges', times: 3 });
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  await time.passUntil(flow.startedAt + 20 * SECOND);
+  await time.holdfast.retryNow(flow.reference);
+  expect(await flow.outcome()).toMatchObject({ status: 'succeeded' });
+});
+
 test.each([
   ['within the hour is not confirmed', 10 * MINUTE, UNCONFIRMED],
   ['after hours is confirmed', 5 * HOUR, CONFIRMED],
