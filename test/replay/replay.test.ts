@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bundlePath } from '../support/temporal.js';
+import { alter, textIn } from './altered.js';
 import { CHANGES } from './changes.js';
 import { EVERY_LONG_SCENARIO, EVERY_SCENARIO } from './every-scenario.js';
 import { goldenNames, readGolden, replayGolden } from './golden.js';
@@ -36,4 +37,13 @@ describe('old histories replay on new code, which asks for the same to the lette
       expect(complaints).toEqual([]);
     });
   }
+
+  test('and where a newer worker has answered an activity amid it, whose mark the older code has not read', async () => {
+    const golden = await readGolden('charge-declined-after-provider-error');
+    const answers = golden.history.events?.map((event) => event.markerRecordedEventAttributes);
+    const answer = answers?.find((one) => textIn(one).includes('provider_error'));
+    alter(answer, '"status":"Failed"', '"status":"Failed","earlierTryOpen":true');
+    expect(textIn(answer)).toContain('earlierTryOpen');
+    expect((await replayGolden(runtime, golden, CHANGES)).complaints).toEqual([]);
+  });
 });

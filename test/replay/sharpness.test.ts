@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTurn } from '../support/counts.js';
 import { bundlePath } from '../support/temporal.js';
+import { alter, textIn } from './altered.js';
 import { CHANGES } from './changes.js';
 import { commandsOf, withPlaceholders } from './conform.js';
-import { type HistoryEvent, isRecord } from './decode.js';
+import type { HistoryEvent } from './decode.js';
 import { type Golden, goldenNames, readGolden, replayGolden } from './golden.js';
 import { unexplained } from './manifest.js';
 import { type Runtime, workflowRuntime } from './runtime.js';
@@ -202,23 +203,3 @@ describe('the commands of two runs are compared', () => {
     );
   });
 });
-
-/** The JSON of every payload inside. */
-function textIn(value: unknown): string {
-  if (!isRecord(value) && !Array.isArray(value)) return '';
-  const data =
-    isRecord(value) && ArrayBuffer.isView(value['data']) ? Buffer.from(value['data'] as Uint8Array).toString() : '';
-  return data + Object.values(value).map(textIn).join('');
-}
-
-function alter(value: unknown, from: string, to: string): void {
-  if (!isRecord(value) && !Array.isArray(value)) return;
-  if (isRecord(value) && ArrayBuffer.isView(value['data'])) {
-    value['data'] = Buffer.from(
-      Buffer.from(value['data'] as Uint8Array)
-        .toString()
-        .replace(from, to),
-    );
-  }
-  for (const item of Object.values(value)) alter(item, from, to);
-}

@@ -25,12 +25,16 @@ interface Followed {
 
 /**
  * Marks what a read has shown of an operation that has had no answer: several tries of its key may have left, of which one
- * has made it, and another may still arrive and change it. An activity has marked what answers a POST.
+ * has made it, and another may still arrive and change it. An activity has marked what answers a POST: that counts for nothing
+ * in a run of older code, which has decided without it.
  */
 export function markUnanswered(seen: Known): Known {
   const { record, knownBy } = seen;
-  if (knownBy === 'reply' || !isOpenToTries(record) || !patched(PATCHES.doubtsFailures)) return seen;
-  return { record: { ...record, earlierTryOpen: true }, knownBy };
+  const isMarked = record.earlierTryOpen === true;
+  if (!isMarked && (knownBy === 'reply' || !isOpenToTries(record))) return seen;
+  if (patched(PATCHES.doubtsFailures)) return { record: { ...record, earlierTryOpen: true }, knownBy };
+  const { earlierTryOpen: _unread, ...plain } = record;
+  return { record: plain, knownBy };
 }
 
 export function triesUntil({ record }: Known): { triesUntil?: number } {

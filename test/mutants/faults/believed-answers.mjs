@@ -79,9 +79,19 @@ export const BELIEVED_ANSWER_FAULTS = [
     rule: 'settling',
     promise: 'A failure of the provider that a read finds is no final answer while no attempt has been answered.',
     file: 'workflows/steps/open-tries.ts',
-    from: "if (knownBy === 'reply' || ",
-    to: 'if (knownBy !== undefined || ',
+    from: "(knownBy === 'reply' || !isOpenToTries",
+    to: '(knownBy !== undefined || !isOpenToTries',
     tests: ['test/simulation/rules/unanswered-tries.test.ts'],
+  },
+  {
+    name: 'mark-of-a-newer-worker-decides-in-an-older-run',
+    rule: 'settling',
+    promise:
+      'What a worker of newer code has answered an activity changes nothing in a run that older code has gone on with.',
+    file: 'workflows/steps/open-tries.ts',
+    from: 'if (!isMarked && (',
+    to: 'if ((',
+    tests: ['test/replay/replay.test.ts'],
   },
   {
     name: 'repeat-that-a-message-cuts-off-is-forgotten',
