@@ -162,8 +162,10 @@ async function follow(
 
 /** What the reply says is as much in doubt as the first one: no read before it has shown this attempt. */
 function afterRepost(known: Known, again: Known, progress: SettlingProgress): Known {
-  // What pended before it failed pends still in the stored answer: where a read can tell, that answer is none.
-  const mayBeStored = isUnconfirmedFailure(known.record) && known.record.category === 'provider_error';
+  // What pended before it failed pends still in the stored answer: where a read can tell, that answer is none. A read is no
+  // stored answer, and where a reply has told of the failure, one that pends is newer.
+  const isOlder = known.knownBy !== 'reply' && again.knownBy === 'reply';
+  const mayBeStored = isOlder && isUnconfirmedFailure(known.record) && known.record.category === 'provider_error';
   if (mayBeStored && again.record.status === 'Pending' && progress.unreadable !== true) return known;
   const next = advanceKnown(known, again, 'answer');
   if (!isInDoubt(next.record, again.knownBy)) return next;

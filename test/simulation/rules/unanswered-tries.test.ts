@@ -126,6 +126,28 @@ test('a failure that answers a repeat is not confirmed where a person has cut of
   expect(await flow.outcome()).toMatchObject({ status: 'succeeded' });
 });
 
+test('what pends once it was asked for again is followed to its end where the service offers no read', async () => {
+  passages('/charges', stuck(130 * SECOND));
+  await time.sandbox.addFault({ ...FAILED, path: '*/charges', times: 1 });
+  await time.sandbox.addFault({ action: 'result', status: 'Pending', path: '*/charges' });
+  await time.sandbox.addFault(answers(405, 'GET', '*/charges*'));
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  await time.passUntil(flow.startedAt + 3 * HOUR);
+  const { status, transactionId = '' } = await flow.status();
+  expect(status).toBe('pending');
+  await flow.event({ eventType: 'payment.charge.update', transactionId, status: 'Succeed', amount: 6000 });
+  expect(await flow.outcome()).toMatchObject({ status: 'succeeded' });
+});
+
+test('what pends by a read beside a repeat is believed, since no stored answer has said so', async () => {
+  passages('/charges', stuck(20 * SECOND), { replyDelayMs: 50 * SECOND }, stuck(10 * MINUTE));
+  await time.sandbox.addFault({ ...FAILED, path: '*/charges', times: 1 });
+  await time.sandbox.addFault({ action: 'result', status: 'Pending', path: '*/charges' });
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  await time.passUntil(flow.startedAt + 45 * SECOND);
+  expect(await flow.status()).toMatchObject({ status: 'pending' });
+});
+
 test.each([
   ['within the hour is not confirmed', 10 * MINUTE, UNCONFIRMED],
   ['after hours is confirmed', 5 * HOUR, CONFIRMED],
