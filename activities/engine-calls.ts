@@ -20,6 +20,7 @@ import { markTold } from '../src/domain/told-otherwise.js';
 import { ProviderError } from '../src/provider/index.js';
 import { mayBeLost, paymentOfStatement } from './after-restore.js';
 import { type ActivityDeps, bytesOf, MOST_BYTES_TOGETHER, providerFor, readOptions } from './read-call.js';
+import { refuseIfTaken } from './reference-book.js';
 
 /**
  * Returns the run id of another run under this flow's workflow id (money rule 1).
@@ -44,13 +45,17 @@ async function isReset({ engine }: ActivityDeps): Promise<boolean> {
 /**
  * Returns the payment that an earlier run of this flow created, read from that run's history, or from the statement of
  * the time that a restore has lost.
+ * @param key of a later payment of the flow; undefined for the first
+ * @throws ApplicationFailure `ReferenceConflict` if there is none, and another flow has used the reference
  */
 export async function findEarlierPayment(deps: ActivityDeps, key?: string): Promise<PaymentRecord | undefined> {
   const { workflowExecution } = activityInfo();
   if (workflowExecution === undefined) return undefined;
   const earlier = await deps.engine.earlierPayment(workflowExecution.workflowId, workflowExecution.runId, key);
   const made = earlier ?? paymentOfStatement(deps, key);
-  return made === undefined || 'ambiguous' in made ? undefined : made;
+  if (made !== undefined && !('ambiguous' in made)) return made;
+  if (key === undefined) await refuseIfTaken(deps);
+  return undefined;
 }
 
 /** Returns when the runs before a reset first sent each call of their holds. */

@@ -9,7 +9,7 @@ import type { ClaimAnswer, ReferenceBook, ReferenceClaim } from '../src/contract
 import { ProviderError } from '../src/provider/index.js';
 import { type ActivityDeps, readCall, saysNoPayment } from './read-call.js';
 import { readPaymentRecord } from './records.js';
-import { REFERENCE_BOOK } from './to-application-failure.js';
+import { READ_KNOWLEDGE, REFERENCE_BOOK, toApplicationFailure } from './to-application-failure.js';
 
 type Taken = Extract<ClaimAnswer, { owner: 'another flow' }>;
 
@@ -49,6 +49,26 @@ export async function paymentOfReference(
 ): Promise<PaymentRecord | undefined> {
   const looked = await askBook(deps, 'ownerOf');
   return looked === undefined ? undefined : await earlierPayment(deps, call, looked);
+}
+
+/**
+ * Asked before a flow concludes that nothing was sent under its reference: the payment that another flow has made under
+ * it may be charged, though it could not be read as long as this one might send.
+ * @throws ApplicationFailure `ReferenceConflict`, which ends the flow; Error (retried) if the book does not answer
+ */
+export async function refuseIfTaken(deps: ActivityDeps): Promise<void> {
+  const looked = await askBook(deps, 'ownerOf');
+  if (looked?.answer.owner !== 'another flow') return;
+  const { book, claim, answer } = looked;
+  try {
+    const paymentId = toAdopt(answer, claim, book.namespace, true);
+    throw conflict(
+      answer,
+      `it made payment ${paymentId}, which could not be read; look at the service what became of it`,
+    );
+  } catch (taken) {
+    throw toApplicationFailure(taken, READ_KNOWLEDGE);
+  }
 }
 
 async function earlierPayment(

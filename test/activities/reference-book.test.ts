@@ -132,4 +132,23 @@ describe('a reference of another flow', () => {
     book.entries.set(WORKFLOW_ID, { ...CLAIM, namespace: 'default' });
     expect(await attempted(book, { call: CALL, isBraked: true })).toMatchObject(refused);
   });
+
+  test('is looked for before a flow concludes that it has sent nothing', async () => {
+    const looked = async (book: ReferenceBookInMemory) => {
+      const engine = { claimOf: () => Promise.resolve(CLAIM), earlierPayment: () => Promise.resolve(undefined) };
+      const harness = new Harness({ baseUrl: service.sandbox.url, engine, referenceBook: book });
+      const info = { workflowId: WORKFLOW_ID, workflowType: 'charge' };
+      const found = await harness.run('findEarlierPayment', undefined as never, info).catch(failedWith);
+      await harness.close();
+      return found;
+    };
+    const conflict = { type: 'ReferenceConflict', retryable: false, details: { referenceBook: 'taken' } };
+    const unread = expect.stringContaining('it made payment of-old, which could not be read');
+    expect(await looked(taken('of-old'))).toMatchObject({ ...conflict, message: unread });
+    expect(await looked(taken())).toMatchObject(conflict);
+    expect(await looked(new ReferenceBookInMemory())).toBeUndefined();
+    const unreachable = Object.assign(taken('of-old'), { fails: ['ownerOf'] });
+    // Any error but one of this kind is tried again.
+    await expect(looked(unreachable)).rejects.toThrow('the reference book does not answer');
+  });
 });

@@ -22,6 +22,7 @@ import { attempt } from './attempt.js';
 import { noteLimits } from './clear-outgoing.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
 import { noteRevealed, revealsPayment } from './events.js';
+import { classifyFailure } from './failures.js';
 import { restoreMayHaveLost, stopIfCancelled, taskWasLost } from '../flow/earlier-runs.js';
 
 /**
@@ -152,7 +153,7 @@ async function notCreated(
 ): Promise<Created> {
   flow.inLocalTry = false;
   const key = sequence === 1 ? [] : [idempotencyKey(flow.workflowId, 'createPayment', sequence)];
-  const earlier = decodedOrRetry(await engineLookup.findEarlierPayment(...key));
+  const earlier = decodedOrRetry(await engineLookup.findEarlierPayment(...key).catch(throwTaken));
   if (earlier !== undefined) {
     flow.businessUnit = earlier.businessUnit ?? flow.businessUnit;
     flow.madeUnder = earlier.madeUnder ?? flow.madeUnder;
@@ -182,6 +183,12 @@ async function notCreated(
         'that is not known: look at the service for another payment of this reference before you settle it'
       : 'it may have been charged in a task that was lost, and its payment is not known';
   return await untilOperator(flow, why, notes);
+}
+
+/** Another flow has used the reference: that ends this one as it would have on sending. */
+function throwTaken(failure: unknown): never {
+  const { next, error } = classifyFailure(failure);
+  throw next === 'final' ? error : failure;
 }
 
 /** The creation was tried inside of the first task, where nothing takes the events that come meanwhile. */

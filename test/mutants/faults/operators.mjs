@@ -74,12 +74,21 @@ export const OPERATOR_FAULTS = [
     tests: ['test/activities/reference-book.test.ts'],
   },
   {
+    name: 'unread-payment-of-a-reference-forgotten',
+    rule: 'money rule 2',
+    promise: 'A flow whose reference another one has used does not end as never sent, though that payment is not read.',
+    file: 'activities/engine-calls.ts',
+    from: 'if (key === undefined) await refuseIfTaken(deps);',
+    to: '',
+    tests: ['test/activities/reference-book.test.ts'],
+  },
+  {
     name: 'braked-flow-claims-its-reference',
     rule: 'money rule 2',
     promise: 'A flow that a brake keeps from sending takes its reference from nobody.',
     file: 'activities/reference-book.ts',
-    from: "await askBook(deps, 'ownerOf')",
-    to: "await askBook(deps, 'claim')",
+    from: "await askBook(deps, 'ownerOf');\n  return looked ===",
+    to: "await askBook(deps, 'claim');\n  return looked ===",
     tests: ['test/activities/reference-book.test.ts'],
   },
 ];
