@@ -127,9 +127,9 @@ async function executeCommand(flow: FlowState, notes: Notes, command: MoneyComma
   notes.command = command;
   // What is unfit for one command stays so when another one is executed: given again, that is for the next run.
   if (notes.closing && !patched(PATCHES.forgetsRefusals)) notes.closing = false;
-  const { answer, unfit = false } = await act(flow, notes.creator, command);
+  const { answer, unfit = false, untold = false } = await act(flow, notes.creator, command);
   command.answer = answer;
-  if ('refusal' in answer) tellOfRefusal(flow, notes.creator, command, answer);
+  if ('refusal' in answer && !untold) tellOfRefusal(flow, notes.creator, command, answer);
   if (unfit) {
     forgetRefused(flow, command);
     close(flow, notes);

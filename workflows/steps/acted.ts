@@ -9,6 +9,8 @@ export interface Acted {
   answer: Answer;
   /** The next run may do it: it may be opened with an input that fits the payment, or the service shows more by then. */
   unfit?: true;
+  /** Whoever has given it is asked to give it again in a moment: a merchant who is told that it has ended may refund in another way. */
+  untold?: true;
 }
 
 export function badInput(refusal: string): Acted {
@@ -17,7 +19,9 @@ export function badInput(refusal: string): Acted {
 
 /** It closes sooner or later. The next run looks for itself. */
 export function whileOpen(answer: Answer): Acted {
-  return { answer, ...(patched(PATCHES.forgetsRefusals) && { unfit: true as const }) };
+  if (!patched(PATCHES.forgetsRefusals)) return { answer };
+  const isForAMoment = 'refusal' in answer && answer.refusal.includes(GIVE_IT_AGAIN);
+  return { answer, unfit: true, ...(isForAMoment && { untold: true as const }) };
 }
 
 /** Why only the flow that made the payment may act on it. */

@@ -109,6 +109,15 @@ export const NOTIFICATION_FAULTS = [
     tests: ['test/simulation/rules/sealed-events.test.ts'],
   },
   {
+    name: 'refusal-told-that-is-given-again',
+    rule: 'notifications',
+    promise: 'A refund that is to be given again in a moment, and is made then, is not told as not executed.',
+    file: 'workflows/payment-actions.ts',
+    from: "if ('refusal' in answer && !untold)",
+    to: "if ('refusal' in answer)",
+    tests: ['test/simulation/rules/hand-over.test.ts'],
+  },
+  {
     name: 'refusal-told-beside-a-terminated-run',
     rule: 'notifications',
     promise: 'A refund that a terminated run of the commands may have sent is not told as refused.',

@@ -68,8 +68,8 @@ export const TOLD_END_FAULTS = [
     rule: 'commands',
     promise: 'A command that came too early for its payment is not refused for the thirty days of its run.',
     file: 'workflows/steps/acted.ts',
-    from: '...(patched(PATCHES.forgetsRefusals) && { unfit: true as const })',
-    to: '',
+    from: 'return { answer, unfit: true, ',
+    to: 'return { answer, ',
     tests: ['test/simulation/rules/hand-over.test.ts'],
   },
 ];

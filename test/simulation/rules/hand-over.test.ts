@@ -97,22 +97,27 @@ test('a refund that is asked for while the end of its payment can not be handed 
   held.release();
 });
 
-test('a refund refused while the end of its payment is handed over is made when it is given again', async () => {
+test.each([
+  ['by its reference', true],
+  // The flow reads the payment first, and so knows whom it tells.
+  ['by its id', false],
+])('a refund of a payment %s, refused while the end of that is handed over, is told once made', async (_, named) => {
   const held = time.hold('handOver');
-  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  const { reference: payment, ...flow } = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
   await held.reached;
   const { paymentId = '' } = await flow.status();
-  const actions = await beginActions(time, { paymentId, currency: 'USD', paymentReference: flow.reference });
-  const early = actions.ask('refund', { amount: 2_000, commandId: 'early' });
-  await expect(early).rejects.toMatchObject({
+  const actions = await beginActions(time, { paymentId, currency: 'USD', ...(named && { paymentReference: payment }) });
+  const refund = { amount: 2_000, commandId: 'early' };
+  await expect(actions.ask('refund', refund)).rejects.toMatchObject({
     cause: { message: expect.stringMatching(/has ended, and closes once .* is handed over: give it again/) },
   });
   held.release();
   await pass(HOUR);
-  const again = { payment: flow.reference, amount: 2_000, commandId: 'early' };
-  const refund = time.holdfast.refund(again, { waitFor: '10 minutes' });
+  const again = time.holdfast.refund({ payment, ...refund }, { waitFor: '10 minutes' });
   await pass(MINUTE);
-  expect(await refund).toMatchObject({ status: 'succeeded', amount: 2_000 });
+  expect(await again).toMatchObject({ status: 'succeeded', amount: 2_000 });
+  await pass(MINUTE);
+  expect(takenOf(all, actions.workflowId)).toEqual(['refund.pending', 'refund.succeeded']);
 });
 
 test('an event of money that comes while a refusal is handed over is told to a person', async () => {
