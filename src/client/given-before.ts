@@ -44,8 +44,8 @@ export async function answerOfEnded(
     );
   });
   const { given } = told;
-  // Of a build before this one.
-  if (given === undefined) throw byItsPayment(refusal, told, command);
+  // It was terminated, or its build keeps no answers for this.
+  if (given === undefined) throw byItsPayment(perhapsDone(refusal, command), told, command);
   const { commandId } = request;
   const kept = given.answered.find((one) => one.commandId === commandId);
   if (kept !== undefined) {
@@ -68,6 +68,15 @@ export async function answerOfEnded(
   if ('refused' in refunded) throw new HoldfastError('StateConflict', refunded.refused);
   const { payment: reference, currency } = begun.of;
   return { ...given.ended, result: { ...refunded, reference, currency } };
+}
+
+/** Simply refused, it would be asked for in another way, and what was carried out moves its money a second time. */
+function perhapsDone(refusal: HoldfastError, { name }: Given): HoldfastError {
+  if (!MOVES_MONEY.has(name)) return refusal;
+  return new HoldfastError(
+    refusal.type,
+    `${refusal.message}. It is not known whether it was carried out before: look at its payments and their refunds before you ask for it in another way`,
+  );
 }
 
 /** Names how the period is refunded, under the id that the subscription would have asked with: once in any case. */

@@ -70,3 +70,22 @@ test('a billNow that is given again after the end of its subscription gets the a
   const late = time.holdfast.subscription.billNow(flow.reference, { period: 3 });
   await expect(late).rejects.toMatchObject({ type: 'StateConflict' });
 });
+
+test('a refundPeriod that is given again after its subscription was terminated is not simply called refused', async () => {
+  const { flow, reach, moved } = await weekly({ periods: 3 });
+  await reach(1);
+  const refund = { commandId: 'returned', amount: 5_500 };
+  await time.holdfast.subscription.refundPeriod(flow.reference, refund);
+  await time.client.workflow.getHandle(flow.workflowId).terminate('by mistake');
+  // The server has the first answer for the very same request alone, and in the same run.
+  const again = time.holdfast.subscription.refundPeriod(flow.reference, { ...refund, who: 'Ada' });
+  await expect(again).rejects.toMatchObject({
+    type: 'StateConflict',
+    message: expect.stringContaining('look at its payments and their refunds before you ask for it in another way'),
+  });
+  const byPeriod = time.holdfast.subscription.refundPeriod(flow.reference, { ...refund, period: 1 });
+  await expect(byPeriod).rejects.toMatchObject({
+    message: expect.stringContaining(`commandId: "${flow.workflowId}:returned"`),
+  });
+  expect(await moved('1.1')).toEqual(['charge Succeed 6000 EUR', 'refund Succeed 5500 EUR']);
+});
