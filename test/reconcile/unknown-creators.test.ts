@@ -68,6 +68,24 @@ describe('of a payment whose flow Temporal has forgotten, or that another system
     expect(await found([charged, other(commanded + 1), refunded])).toEqual(['moneyWithoutFlow by-hand']);
   });
 
+  test('what a flow here has told as failed, or was stopped before it told of, is found', async () => {
+    const type = WORKFLOW_TYPES.resolvePending;
+    const resolved = (id: string) => {
+      const about = { reference: id, workflowId: `resolve-${id}`, type, startedAt: commanded, status: 'declined' };
+      return flow(about, { status: 'declined', transactionId: id });
+    };
+    const stopped = { ...resolved('tx-1'), state: 'stopped', result: undefined } as const;
+    expect(await found([charged], [], resolved('tx-1'))).toEqual(['moneyWithoutFlow tx-1']);
+    expect(await found([charged], [], stopped)).toEqual(['moneyWithoutFlow tx-1']);
+    // It was refused, as for a wrong id, and nobody waits for its word.
+    expect(await found([charged], [], { ...resolved('tx-1'), result: undefined })).toEqual([]);
+    const captured = [auth({ created: LONG_AGO }), capture('cap-1', 400, { created: LONG_AGO + 1 })];
+    expect(await found(captured, [], resolved('cap-1'))).toEqual(['moneyWithoutFlow cap-1']);
+    const failed = { action: 'capture', outcome: { status: 'declined', transactionId: 'cap-1' } };
+    const own = commands({ result: { status: 'idle', paymentId: 'pay-1', actions: [failed] } });
+    expect(await found(captured, [], own)).toEqual(['moneyWithoutFlow cap-1']);
+  });
+
   test('that its commands were stopped is told as that, and not that other flows account for its charge', async () => {
     const own = commands({ state: 'stopped', result: undefined });
     const { findings } = await reconcileFlow(own, async () => ({ rows: [charged] }), portOf([own]), {

@@ -1,4 +1,4 @@
-import { WORKFLOW_TYPES } from '../../contract/names.js';
+import { resolveWorkflowId, WORKFLOW_TYPES } from '../../contract/names.js';
 import type { FlowFacts } from '../../contract/reconcile.js';
 import { isFirst, type Match, type Row } from './match.js';
 
@@ -32,11 +32,22 @@ export function rowsOfOthers(matched: Match, keptSince: number): Set<Row> {
   const isOfOthers = (row: Row): boolean => {
     const { kind, paymentId, created: at = Number.POSITIVE_INFINITY } = row;
     if (paymentId === undefined || created.has(paymentId)) return false;
+    if (isToldOtherwise(row, matched)) return false;
     if (isFirst(row)) return firsts.get(paymentId) === row;
     const isBefore = at < (touched.get(paymentId) ?? Number.POSITIVE_INFINITY);
     return isBefore && (kind === 'capture' || at < keptSince);
   };
   return new Set(matched.rows.filter(isOfOthers));
+}
+
+/** A flow here has said that it failed, or was to tell how it ended and was stopped: whoever asked it may charge again. */
+function isToldOtherwise(row: Row, { flowsOf }: Match): boolean {
+  const { transactionId: id } = row;
+  if (id === undefined) return false;
+  return flowsOf(row).some(
+    ({ flow, account }) =>
+      account.failed.has(id) || (flow.state === 'stopped' && flow.workflowId === resolveWorkflowId(id)),
+  );
 }
 
 /** The payments that a flow has created which is there. */

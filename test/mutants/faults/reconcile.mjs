@@ -163,6 +163,15 @@ export const RECONCILE_FAULTS = [
     tests: ['test/reconcile/unknown-creators.test.ts'],
   },
   {
+    name: 'forgotten-flow-hides-what-was-told-as-failed',
+    rule: 'reconcile',
+    promise: 'A charge that a flow here has told as declined, and the service shows, is found, whoever has made it.',
+    file: 'src/domain/reconcile/creators.ts',
+    from: 'account.failed.has(id) ||',
+    to: 'account.failed.has(row.kind) ||',
+    tests: ['test/reconcile/unknown-creators.test.ts'],
+  },
+  {
     name: 'another-app-id-says-that-there-is-no-payment',
     rule: 'reconcile',
     promise: 'A service that is asked under another app id does not say that the money of a flow is not there.',
