@@ -64,6 +64,13 @@ export function createReconcilePort(client: Client): ReconcilePort {
     },
     madeUnder: async (workflowId) => await madeUnderOf(client, workflowId).catch(orUnreadable(workflowId)),
     keepFinding: (finding) => keepFinding(client, finding),
+    async firstStartedAt(workflowId) {
+      let first: number | undefined;
+      const query = `WorkflowId = ${quoted(workflowId)}`;
+      for await (const { startTime } of client.workflow.list({ query, pageSize: PAGE }))
+        first = Math.min(first ?? startTime.getTime(), startTime.getTime());
+      return first;
+    },
     async keptSince() {
       const { workflowService, options } = client;
       const { config } = await workflowService.describeNamespace({ namespace: options.namespace });

@@ -284,6 +284,8 @@ export interface ReconcilePort {
    * has noted it. @throws UnreadableFlow
    */
   madeUnder(workflowId: string): Promise<string | undefined>;
+  /** Epoch ms: when the first run of a workflow id began that lists still show; undefined: they show none. */
+  firstStartedAt(workflowId: string): Promise<number | undefined>;
   /** Epoch ms: flows that ended before may be forgotten. */
   keptSince(): Promise<number>;
   /** Keeps a finding. `known`: it was found before, and may have been acknowledged. */

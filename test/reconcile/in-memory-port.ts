@@ -30,6 +30,7 @@ export function portOf(
     flowsOfPayments: async (ids) => flows.filter(({ paymentId }) => paymentId !== undefined && ids.includes(paymentId)),
     knownToOpen: async (id, texts) => new Set(texts.filter((text) => known[id]?.includes(text))),
     madeUnder: async () => undefined,
+    firstStartedAt: async () => undefined,
     keptSince: async () => NOW - 365 * DAY,
     async keepFinding(finding) {
       const isKnown = kept.some((one) => findingWorkflowId(one) === findingWorkflowId(finding));

@@ -16,9 +16,13 @@ const refunded = refund('ref-1', 500, { created: commanded });
 const commands = (change: Partial<FlowFacts> = {}): FlowFacts =>
   actions([action('refund', 'ref-1', 500)], { startedAt: commanded, closedAt: commanded, ...change });
 
-/** What the service's rows of a payment find, where Temporal keeps flows for 30 days. */
-async function found(rows: Row[], flows: FlowFacts[] = [], own = commands()): Promise<string[]> {
-  const port = { ...portOf([own, ...flows]), keptSince: async () => NOW - 30 * DAY };
+/**
+ * What the service's rows of a payment find, where Temporal keeps flows for 30 days.
+ * @param begun when the first run of the payment's commands began
+ */
+async function found(rows: Row[], flows: FlowFacts[] = [], own = commands(), begun?: number): Promise<string[]> {
+  const kept = { keptSince: async () => NOW - 30 * DAY };
+  const port = { ...portOf([own, ...flows]), ...kept, firstStartedAt: async () => begun };
   const { findings } = await reconcileFlow(own, async () => ({ rows }), port, { windowMs: DAY, now: NOW });
   return findings.map(({ kind, subject }) => `${kind} ${subject}`);
 }
@@ -43,6 +47,12 @@ describe('of a payment whose flow Temporal has forgotten, or that another system
     expect(await found(rows(NOW - 19 * DAY), [], commands({ result }))).toEqual(['moneyWithoutFlow cap-1']);
     // A command may have sent it.
     expect(await found([auth({ created: LONG_AGO }), of(commanded + 1), refunded])).toEqual(['moneyWithoutFlow cap-1']);
+  });
+
+  test('a capture is found that a terminated run of the commands may have sent', async () => {
+    const rows = [auth({ created: LONG_AGO }), capture('cap-0', 400, { created: NOW - 3 * DAY }), refunded];
+    expect(await found(rows, [], commands(), NOW - 4 * DAY)).toEqual(['moneyWithoutFlow cap-0']);
+    expect(await found(rows, [], commands(), commanded)).toEqual([]);
   });
 
   test('a second charge is found, whoever made it', async () => {

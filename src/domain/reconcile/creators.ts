@@ -1,5 +1,5 @@
 import { resolveWorkflowId, WORKFLOW_TYPES } from '../../contract/names.js';
-import type { FlowFacts } from '../../contract/reconcile.js';
+import type { FlowFacts, ReconcilePort } from '../../contract/reconcile.js';
 import { isFirst, type Match, type Row } from './match.js';
 
 /** Types of flow that act on what others have made. */
@@ -22,13 +22,14 @@ export function paymentsOf({ paymentId, result }: FlowFacts): string[] {
  * engine has forgotten that flow, or another system has created the payment. What took its money is one row: a second
  * one is too many, whoever made it. A capture is of that time too if no flow here had acted on the payment yet, and a
  * refund only if its flow may be forgotten as well, since refunds by hand must be told.
- * @param keptSince epoch ms: flows that ended before may be forgotten
  */
-export function rowsOfOthers(matched: Match, keptSince: number): Set<Row> {
+export async function rowsOfOthers(matched: Match, port: ReconcilePort): Promise<Set<Row>> {
+  if (matched.rows.length === 0) return new Set();
+  const keptSince = await port.keptSince();
   const all = [...matched.pairs.map(({ row }) => row), ...matched.rows];
   const created = createdHere(matched, all);
   const firsts = firstOfEach(all);
-  const touched = touchedSince(matched);
+  const touched = touchedSince(matched, await firstStarts(matched, port));
   const isOfOthers = (row: Row): boolean => {
     const { kind, paymentId, created: at = Number.POSITIVE_INFINITY } = row;
     if (paymentId === undefined || created.has(paymentId)) return false;
@@ -71,13 +72,29 @@ function firstOfEach(rows: readonly Row[]): Map<string, Row> {
   return firsts;
 }
 
-/** Epoch ms by payment: when a flow here may have acted on it for the first time. Of a flow only its last run tells. */
-function touchedSince({ flows, pairs }: Match): Map<string, number> {
+/**
+ * Epoch ms by workflow id. Of commands a terminated run may have sent what no later one knows of, and a reset or a continued
+ * run begins late.
+ */
+async function firstStarts({ flows }: Match, port: ReconcilePort): Promise<Map<string, number>> {
+  const starts = new Map<string, number>();
+  for (const { flow } of flows.values()) {
+    if (flow.type !== WORKFLOW_TYPES.paymentActions) continue;
+    const first = await port.firstStartedAt(flow.workflowId);
+    if (first !== undefined) starts.set(flow.workflowId, first);
+  }
+  return starts;
+}
+
+/** Epoch ms by payment: when a flow here may have acted on it for the first time. */
+function touchedSince({ flows, pairs }: Match, starts: ReadonlyMap<string, number>): Map<string, number> {
   const since = new Map<string, number>();
   const note = (paymentId: string, at: number): void => {
     since.set(paymentId, Math.min(since.get(paymentId) ?? at, at));
   };
-  for (const { flow } of flows.values()) for (const id of paymentsOf(flow)) note(id, flow.startedAt);
+  for (const { flow } of flows.values())
+    for (const id of paymentsOf(flow))
+      note(id, Math.min(flow.startedAt, starts.get(flow.workflowId) ?? flow.startedAt));
   for (const { row } of pairs)
     if (row.paymentId !== undefined && row.created !== undefined) note(row.paymentId, row.created);
   return since;

@@ -124,7 +124,7 @@ export async function reconcileFlow(
   await addFlowsOf(rows, flows, port);
   const read = new Set(payments);
   const matched = match(rows, flows.values());
-  const ofOthers = matched.rows.length === 0 ? new Set<Row>() : rowsOfOthers(matched, await port.keptSince());
+  const ofOthers = await rowsOfOthers(matched, port);
   const covers = { from: Number.NEGATIVE_INFINITY, until: when.now };
   const frame = {
     source: 'service',

@@ -115,6 +115,21 @@ test('so are commands that were terminated, and whose memo names the run before 
   expect(facts).not.toHaveProperty('unreadable');
 });
 
+test('of commands that were terminated and opened again is known when the first run began', async () => {
+  const { actions, paymentId } = await charged();
+  await actions.ask('refund', { commandId: 'one', amount: 500 });
+  await time.client.workflow.getHandle(actions.workflowId).terminate('by mistake');
+  await time.passUntil((await time.now()) + DAY);
+  const again = await beginActions(time, { paymentId, currency: 'USD' });
+  await again.ask('refund', { commandId: 'two', amount: 600 });
+  const port = createReconcilePort(time.client);
+  const [latest] = await port.flowsById([actions.workflowId]);
+  const first = await port.firstStartedAt(actions.workflowId);
+  expect((latest?.startedAt ?? 0) - (first ?? 0)).toBeGreaterThan(DAY - HOUR);
+  expect(first).toBeGreaterThanOrEqual(actions.startedAt);
+  expect(await port.firstStartedAt('payment-of-nobody')).toBeUndefined();
+});
+
 test('of a flow is known under which app id its payment was made or first read', async () => {
   const { actions, creator } = await charged();
   await actions.ask('refund', { amount: 5_500 });
