@@ -31,6 +31,12 @@ export async function mayBeLost(deps: ActivityDeps): Promise<boolean> {
   return startedAt === undefined || startedAt < until;
 }
 
+/** What a read says of that. */
+export async function markOfRestore(deps: ActivityDeps): Promise<Pick<PaymentRecord, 'afterRestore' | 'doubtUntil'>> {
+  if (deps.restored === undefined || !(await mayBeLost(deps))) return {};
+  return { afterRestore: true, doubtUntil: doubtUntil(deps.restored.lost) };
+}
+
 /** True if the service's statement names the payment of the call, or one of this flow's reference. */
 function isNamed(deps: ActivityDeps, call: KeyedCall): boolean {
   if ('paymentId' in call) return deps.restored?.statement?.paymentIds.has(String(call.paymentId)) === true;

@@ -11,7 +11,7 @@ import {
   type PaymentRecord,
 } from '../src/contract/records.js';
 import { longestDeadline } from '../src/domain/hold.js';
-import { createUntil, mayBeLost, paymentOfStatement, whySentBefore } from './after-restore.js';
+import { createUntil, markOfRestore, paymentOfStatement, whySentBefore } from './after-restore.js';
 import { refusePaymentIfBraked } from './brakes.js';
 import { limitsOutgoingOf } from './outgoing.js';
 import { type ActivityDeps, bytesOf, MOST_BYTES_TOGETHER, whyNoCards, readCall } from './read-call.js';
@@ -89,14 +89,14 @@ async function paymentMadeBefore(deps: ActivityDeps, call: CreatePaymentCall): P
 export async function getPayment(deps: ActivityDeps, call: PaymentCall): Promise<PaymentRecord> {
   const unit = deps.units?.get(call.businessUnit);
   const { businessUnit, paymentId } = call;
-  const isLost = await mayBeLost(deps);
+  const ofRestore = await markOfRestore(deps);
   const record = await readCall(deps, { businessUnit }, async (provider, options) =>
     readPaymentRecord(await provider.getPayment(paymentId, options)),
   );
   return {
     ...record,
     ...(call.afterReset === true && { afterReset: true as const }),
-    ...(isLost && { afterRestore: true as const }),
+    ...ofRestore,
     ...(unit?.madeUnder !== undefined && { madeUnder: unit.madeUnder }),
     ...notifiesOf(deps, businessUnit),
     ...declinesOf(deps, businessUnit),

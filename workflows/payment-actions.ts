@@ -26,6 +26,7 @@ import {
 } from './flow/story.js';
 import { announceRefusal } from './flow/announce.js';
 import { forgetRefused } from './flow/refuse.js';
+import { mayBeOfLostTime } from './flow/restored.js';
 import { decidesAfterReset } from './kit/start-guard.js';
 import { type Creator, creatorOf, restoreActions } from './steps/earlier-actions.js';
 import { followDispute } from './steps/follow-dispute.js';
@@ -145,7 +146,7 @@ async function executeCommand(flow: FlowState, notes: Notes, command: MoneyComma
 function tellOfRefusal(flow: FlowState, { incomplete }: Creator, command: MoneyCommand, answer: Refusal): void {
   // What the id was first given for is told by itself.
   if (command.name !== 'refund' || answer.type === FAILURE_TYPES.referenceConflict) return;
-  if (incomplete === true || flow.mayBeLost === true || decidesAfterReset()) return;
+  if (incomplete === true || mayBeOfLostTime(flow, command) || decidesAfterReset()) return;
   announceRefusal(flow, command, answer.refusal);
 }
 

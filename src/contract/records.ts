@@ -48,8 +48,9 @@ export interface PaymentRecord {
   afterReset?: true;
   /** By the reference book, an earlier flow of the same reference and input, which Temporal may have forgotten, made it. */
   ofEarlierFlow?: true;
-  /** A restore may have lost what the flow did before this was read. */
+  /** A restore may have lost what the flow did before this was read, and before `doubtUntil` (epoch ms). */
   afterRestore?: true;
+  doubtUntil?: number;
   /** Its business unit has endpoints for notifications. */
   notifies?: true;
   /** Only if its business unit has a table of declines. */

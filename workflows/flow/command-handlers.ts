@@ -72,7 +72,7 @@ async function run(flow: FlowState, name: Name, request: Request): Promise<Outco
   const commandId = idOf(request) ?? currentUpdateInfo()?.id ?? String(flow.commands.size);
   let command = earlierOf(flow, name, request, commandId);
   if (command === undefined) {
-    const made = { commandId, name, request } as QueuedCommand;
+    const made = { commandId, name, request, takenAt: Date.now() } as QueuedCommand;
     forgetOldCommands(flow);
     flow.commands.set(commandId, made);
     // After a reset the engine redelivers commands in any order. Only `reauthorize` can precede other commands.

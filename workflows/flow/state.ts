@@ -39,6 +39,8 @@ interface CommandOf<Name extends string, Request> {
   readonly name: Name;
   readonly request: Request;
   answer?: { outcome: Outcome } | Refusal;
+  /** Epoch ms; undefined: a run of before took it. */
+  readonly takenAt?: number;
   /** Of a decision: the operation that it was given for, as named by `operationOf`. */
   decides?: string;
 }
@@ -230,6 +232,8 @@ export interface FlowState extends Run, Continuing, Guarded {
   taskLost: boolean | undefined;
   /** A read has said that a restore may have lost what the flow did. */
   mayBeLost?: true;
+  /** Epoch ms: what was taken from then on was not lost. */
+  doubtUntil?: number;
   cancelRequested: boolean;
   attempts: number;
   /** Epoch ms: when a regular activity last had an answer to a POST of this run that took longer than `SLOW_CALL_MS`. */
@@ -287,11 +291,6 @@ export function noteRequestId(state: FlowState, requestId: string | undefined): 
   if (requestId === undefined || state.requestIds.includes(requestId)) return;
   state.requestIds.push(requestId);
   if (state.requestIds.length > MAX_REQUEST_IDS) state.requestIds.shift();
-}
-
-/** Notes that a restore may have lost what the flow did before this was read. */
-export function noteRestore(state: FlowState, { afterRestore }: { afterRestore?: true }): void {
-  if (afterRestore === true) state.mayBeLost = true;
 }
 
 /** Notes what the payment's business unit says of declines. */

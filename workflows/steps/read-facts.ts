@@ -11,7 +11,8 @@ import {
 import { listsLag, sumsOf, withTold, withUnlisted } from '../../src/domain/payment-sums.js';
 import { OPERATOR_AFTER_MS } from '../../src/domain/schedules.js';
 import { nextMessage } from '../flow/inbox.js';
-import { type FlowState, noteDeclines, noteRequestId, noteRestore, type Refusal } from '../flow/state.js';
+import { noteRestore } from '../flow/restored.js';
+import { type FlowState, noteDeclines, noteRequestId, type Refusal } from '../flow/state.js';
 import { isOfPayment } from '../flow/told.js';
 import { noteWanted } from '../kit/outbox.js';
 import { decidesAfterReset } from '../kit/start-guard.js';

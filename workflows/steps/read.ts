@@ -4,7 +4,8 @@ import type { TransactionRecord, PaymentRecord } from '../../src/contract/record
 import { NEAR_DEADLINE_MS } from '../../src/domain/schedules.js';
 import { inResetRun } from '../kit/start-guard.js';
 import { noteWanted } from '../kit/outbox.js';
-import { type FlowState, noteDeclines, noteRequestId, noteRestore, type StepKind } from '../flow/state.js';
+import { noteRestore } from '../flow/restored.js';
+import { type FlowState, noteDeclines, noteRequestId, type StepKind } from '../flow/state.js';
 import { ignore } from '../kit/run.js';
 import { poll, read, urgentRead } from '../policies.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';

@@ -144,4 +144,30 @@ describe('nor is it told that a refund was refused which may have been sent', ()
     await tooMuch(reference);
     expect(takenOf(told, actions.workflowId)).not.toContain('refund.notExecuted');
   });
+
+  test('in the time that a restore has lost, by the run that has taken it then, however late it is refused', async () => {
+    const told = listenToAll(time);
+    const { actions, paymentId, reference } = await charged();
+    await restore(time, taken(time), { downFor: HOUR });
+    await tooMuch(reference);
+    const fault = await time.sandbox.addFault(answers(503, 'GET', `/payments/${paymentId}`));
+    const { answer } = await actions.command('refund', { commandId: 'early', amount: 500 });
+    await pass(DAY + 2 * HOUR);
+    await expect(answer).rejects.toMatchObject(failsWith('ProviderUnavailable', 'for 24 hours'));
+    await time.sandbox.removeFault(fault.id);
+    expect(takenOf(told, actions.workflowId)).not.toContain('refund.notExecuted');
+  });
+
+  test('and what such a run has taken since the doubt was over is told', async () => {
+    const told = listenToAll(time);
+    const { actions, reference } = await charged();
+    await restore(time, taken(time), { downFor: HOUR });
+    await tooMuch(reference);
+    await pass(2 * DAY);
+    const later = time.holdfast.refund({ payment: reference, amount: 60_000, commandId: 'later' });
+    await expect(later).rejects.toMatchObject({ type: 'InvalidInput' });
+    await pass(MINUTE);
+    const refused = toldOf(told, actions.workflowId).filter(({ type }) => type === 'refund.notExecuted');
+    expect(refused).toMatchObject([{ data: { commandId: 'later' } }]);
+  });
 });
