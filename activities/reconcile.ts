@@ -27,10 +27,10 @@ import { rowsOfPayment } from './payment-rows.js';
 import type { ActivityDeps } from './read-call.js';
 
 /**
- * A statement that was put down for this worker, or why a file is none. `changed`: epoch ms of when it was put there, or
- * written last.
+ * A statement that was put down for this worker, or why a file is none, or can't be read. `changed`: epoch ms of when it
+ * was put there, or written last.
  */
-export type GivenStatement = { name: string; changed: number } & ({ text: string } | { fault: string });
+export type GivenStatement = { name: string; changed: number } & ({ text: string } | { fault: string; unread?: true });
 
 export interface ReconcileDeps extends ActivityDeps {
   reconcile: ReconcilePort;
@@ -174,20 +174,23 @@ function paced<Call extends unknown[], Reply>(
 /** A statement with a fault is refused as a whole, and the others are matched. */
 async function matchStatements(
   { reconcile, statements }: ReconcileDeps,
-  { since, now, windowMs, counted }: MatchStatementsCall,
+  { since, again = [], now, windowMs, counted }: MatchStatementsCall,
 ): Promise<MatchedStatements> {
   const { keep } = keeping(reconcile, counted);
   const matched: MatchedStatements = { found: {}, fresh: 0, statements: [], refusedStatements: [] };
   const beats = setInterval(() => heartbeat(), BEAT_MS).unref();
   try {
-    for (const { name, changed, ...given } of (await statements?.()) ?? []) {
+    for (const { name, changed: at, ...given } of (await statements?.()) ?? []) {
+      // It came before, and nobody could read it then.
+      const changed = again.includes(name) ? now : at;
       const parsed =
         'fault' in given ? { faults: changed > since ? [given.fault] : [] } : parseReconcilable(given.text, { now });
       // An acquirer's comes days after its time is over. One that was there before has been matched.
       if ('statement' in parsed && Math.max(parsed.statement.covers.until, changed) <= since) continue;
       const refuse = (faults: string[]): void => {
         log.warn(`A statement was refused, ${name}: the report of this reconciliation says in which lines and why`);
-        matched.refusedStatements.push({ name, faults });
+        const unread = 'fault' in given && given.unread === true;
+        matched.refusedStatements.push({ name, faults, ...(unread && { unread }) });
       };
       const faults = 'faults' in parsed ? parsed.faults : [await whyTooOld(parsed.statement, reconcile)];
       const refused = faults.filter((fault) => fault !== undefined);

@@ -36,5 +36,6 @@ const unreadable =
   (error: unknown): GivenStatement => ({
     name,
     changed: Date.now(),
-    fault: `can't be read: ${messageOf(error)}; put it down again, or take it away`,
+    fault: `can't be read: ${messageOf(error)}; the next daily reconciliation tries again, unless it is taken away`,
+    unread: true,
   });

@@ -67,8 +67,8 @@ export async function reconcile(raw?: unknown, carried?: unknown): Promise<Recon
     state.reached = to;
     if (isHistoryLong()) await continueAsNew(raw, state);
   }
-  const { begun: now, statementsSince: since = state.since } = state;
-  const match = { since, now, windowMs, ...countedOf(state) };
+  const { begun: now, statementsSince: since = state.since, statementsAgain: again } = state;
+  const match = { since, now, windowMs, ...(again !== undefined && { again }), ...countedOf(state) };
   const { statements, refusedStatements, ...matched } = await reconciling.matchStatements(match);
   state.counts = addCounts(state.counts, { ...noCounts(), ...matched });
   shown.isOver = true;
@@ -90,8 +90,8 @@ function begin({ since, until }: { since?: string | undefined; until?: string | 
   const begun = Date.now();
   const end = until === undefined ? begun - LAG_MS : Date.parse(until);
   const given = since === undefined ? undefined : Date.parse(since);
-  const { flows: from, statements } =
-    given === undefined ? sinceTheLast(workflowInfo().lastResult, end) : { flows: given, statements: given };
+  const last = sinceTheLast(workflowInfo().lastResult, end);
+  const { flows: from, statements, ...again } = given === undefined ? last : { flows: given, statements: given };
   // Of no time it would say that there is no difference.
   if (from >= end)
     throw invalidInput([
@@ -102,6 +102,7 @@ function begin({ since, until }: { since?: string | undefined; until?: string | 
     begun,
     since: from,
     statementsSince: statements,
+    ...again,
     until: end,
     lists: 0,
     reached: from,

@@ -164,9 +164,9 @@ export interface ReconcileReport extends ReconcileCounts {
    * two weeks back.
    */
   askAgainFrom?: string;
-  /** Statements that were matched, and why others were refused. */
+  /** Statements that were matched, and why others were refused: the schedule's next run tries again to read an `unread` one. */
   statements?: { name: string; rows: number }[];
-  refusedStatements?: { name: string; faults: string[] }[];
+  refusedStatements?: { name: string; faults: string[]; unread?: true }[];
 }
 
 export function noCounts(): ReconcileCounts {
@@ -214,8 +214,9 @@ export interface SweepCall {
 }
 
 export interface MatchStatementsCall {
-  /** Epoch ms: statements that end before, and were there before, are left alone. */
+  /** Epoch ms: statements that end before, and were there before, are left alone, except those named by `again`. */
   since: number;
+  again?: string[];
   now: number;
   windowMs: number;
   counted?: string[];

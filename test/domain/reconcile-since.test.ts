@@ -28,3 +28,12 @@ test('it matches no statement again because a flow had no answer', () => {
   const last = { until: iso(END - 2 * DAY), askAgainFrom: iso(END - 9 * DAY) };
   expect(END - sinceTheLast(last, END).statements).toBe(2 * DAY);
 });
+
+test('it matches those that the run before could not read, and not what else that has refused', () => {
+  const refusedStatements = [
+    { name: 'a.csv', faults: ["can't be read: EIO"], unread: true },
+    { name: 'b.csv', faults: ['line 2: amount'] },
+  ];
+  expect(sinceTheLast({ until: iso(END - DAY), refusedStatements }, END).statementsAgain).toEqual(['a.csv']);
+  expect(sinceTheLast({ until: iso(END - DAY) }, END)).not.toHaveProperty('statementsAgain');
+});

@@ -2,12 +2,24 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createReconcileActivities, type GivenStatement, type ReconcileDeps } from '../../activities/reconcile.js';
-import type { FlowFacts } from '../../src/contract/reconcile.js';
+import type { FlowFacts, MatchedStatements } from '../../src/contract/reconcile.js';
+import { sinceTheLast } from '../../src/domain/reconcile/since.js';
 import { statementsIn } from '../../workers/statements.js';
 import { DAY, flow, iso, NOTHING, NOW, portOf } from './in-memory-port.js';
 import { sealedCalls } from '../support/sealed-calls.js';
+
+/** Paths whose next read fails, as of a disk or a mount that is away for a moment. */
+const { failing } = vi.hoisted(() => ({ failing: new Set<unknown>() }));
+vi.mock('node:fs/promises', async (importOriginal) => {
+  const original = await importOriginal<{ readFile: (...read: unknown[]) => Promise<unknown> }>();
+  const readFile = async (...read: unknown[]): Promise<unknown> => {
+    if (failing.delete(read[0])) throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
+    return await original.readFile(...read);
+  };
+  return { ...original, readFile };
+});
 
 describe('statements that lie ready', () => {
   const since = NOW - DAY;
@@ -24,12 +36,12 @@ describe('statements that lie ready', () => {
     ].join('\n');
   const matched = async (from: number, until: number, changed: number, flows: FlowFacts[] = []) =>
     await matchedOf([{ name: 'a.jsonl', text: lines(from, until, 'tx-9'), changed }], flows);
-  const matchedOf = async (given: GivenStatement[], flows: FlowFacts[] = []) => {
+  const matchedOf = async (given: GivenStatement[], flows: FlowFacts[] = [], again?: string[]) => {
     const statements = async () => given;
     const deps = { reconcile: portOf(flows), statements } as unknown as ReconcileDeps;
     const activities = sealedCalls(createReconcileActivities(deps));
     return await new MockActivityEnvironment().run(() =>
-      activities.matchStatements({ since, now: NOW, windowMs: DAY }),
+      activities.matchStatements({ since, now: NOW, windowMs: DAY, ...(again && { again }) }),
     );
   };
 
@@ -103,5 +115,25 @@ describe('statements that lie ready', () => {
         { name: 'b.csv', faults: [expect.stringMatching(/^can't be read: ENOENT/)] },
       ],
     });
+  });
+
+  test('are matched by the next reconciliation where the one before could not read them, however old they are', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'holdfast-put-down-'));
+    const path = join(folder, 'a.jsonl');
+    writeFileSync(path, lines(NOW - 20 * DAY, NOW - 10 * DAY, 'tx-9'));
+    failing.add(path);
+    const first = (await statementsIn(folder)?.()) ?? [];
+    const second = ((await statementsIn(folder)?.()) ?? []).map((each) => ({ ...each, changed: NOW - 9 * DAY }));
+    rmSync(folder, { recursive: true });
+    const named = (await matchedOf(first.map((each) => ({ ...each, changed: NOW })))) as MatchedStatements;
+    const { refusedStatements } = named;
+    const fault = expect.stringMatching(/^can't be read: EIO/) as string;
+    expect(refusedStatements).toEqual([{ name: 'a.jsonl', faults: [fault], unread: true }]);
+    const { statementsAgain } = sinceTheLast({ until: iso(since), refusedStatements }, NOW);
+    expect(await matchedOf(second, [], statementsAgain)).toMatchObject({
+      found: { moneyWithoutFlow: 1 },
+      statements: [{ name: 'a.jsonl' }],
+    });
+    expect(await matchedOf(second)).toMatchObject({ statements: [], refusedStatements: [] });
   });
 });

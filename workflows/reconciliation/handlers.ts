@@ -9,6 +9,7 @@ export interface ReconcileState {
   since: number;
   /** See `sinceTheLast`. */
   statementsSince?: number;
+  statementsAgain?: string[];
   until: number;
   /** Of `BY_LISTS`, so many are done. */
   lists: number;
