@@ -87,6 +87,8 @@ export interface Start {
   executionTimeoutMs?: number | undefined;
   runTimeoutMs?: number | undefined;
   cron?: string | undefined;
+  /** What the run before it of its schedule has returned. */
+  lastResult?: Payloads | undefined;
   retryPolicy?: object | undefined;
 }
 

@@ -270,6 +270,7 @@ export function workflowService(engine: Engine) {
       metadata: request.userMetadata ?? undefined,
       requestId: request.requestId ?? undefined,
       cron: request.cronSchedule || undefined,
+      lastResult: request.lastCompletionResult ?? undefined,
       retryPolicy: request.retryPolicy ?? undefined,
       executionTimeoutMs: limitMs(request.workflowExecutionTimeout),
       runTimeoutMs: limitMs(request.workflowRunTimeout),

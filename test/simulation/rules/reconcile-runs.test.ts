@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from '@temporalio/client';
+import type { Payload } from '@temporalio/common';
+import { decodeArrayFromPayloads, encodeToPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
 import { listFindings } from '../../../src/cli/findings.js';
@@ -140,6 +142,30 @@ test('of a flow is known under which app id its payment was made or first read',
     await expect(withoutKey().madeUnder(id)).rejects.toThrow(UnreadableFlow);
   }
   expect(await port.madeUnder('payment-of-nobody')).toBeUndefined();
+});
+
+test('the schedule’s next run looks again at the statements that the run before could not read', async () => {
+  const { options, workflowService, workflow } = time.client;
+  const { loadedDataConverter: converter, namespace } = options;
+  const until = new Date((await time.now()) - DAY).toISOString();
+  const refusedStatements = [{ name: 'a.csv', faults: ["can't be read: EIO"], unread: true }];
+  const payloads = (await encodeToPayloads(converter, { until, refusedStatements })) ?? [];
+  const workflowId = 'reconcile-scheduled';
+  await workflowService.startWorkflowExecution({
+    namespace,
+    workflowId,
+    requestId: workflowId,
+    workflowType: { name: 'reconcile' },
+    taskQueue: { name: BILLING_TASK_QUEUE },
+    lastCompletionResult: { payloads },
+  });
+  const handle = workflow.getHandle(workflowId);
+  await handle.result();
+  const { events } = await handle.fetchHistory();
+  const calls = events?.flatMap(({ activityTaskScheduledEventAttributes: call }) => call ?? []) ?? [];
+  const { input } = calls.find(({ activityType }) => activityType?.name === 'matchStatements') ?? {};
+  const [call] = await decodeArrayFromPayloads(converter, input?.payloads as Payload[]);
+  expect(call).toMatchObject({ again: ['a.csv'] });
 });
 
 test('a reconciliation whose time is over before it begins is refused: it would say that there is no difference', async () => {

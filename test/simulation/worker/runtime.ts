@@ -129,6 +129,7 @@ export function initializeJob(run: Run, namespace: string) {
       originalExecutionRunId: start.originalRunId,
       ...(start.continuedFrom !== undefined && { continuedFromExecutionRunId: start.continuedFrom }),
       attempt: 1,
+      ...(start.lastResult && { lastCompletionResult: start.lastResult }),
       startTime: timestamp(startTimeOf(run)),
       ...(attributes?.memo && { memo: attributes.memo }),
       ...(attributes?.searchAttributes && { searchAttributes: attributes.searchAttributes }),
