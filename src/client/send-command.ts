@@ -212,14 +212,15 @@ async function sendTo(
 ): Promise<Answer | 'ended' | 'endedButOpen'> {
   const options = { args: [request] as [object], waitForStage: WorkflowUpdateStage.ACCEPTED } as const;
   try {
-    const latest =
+    const look = async () =>
       start === undefined
         ? undefined
         : await deadlines.within(Date.now() + DESCRIBE_MS, () => latestRunOf(client, workflowId));
+    const latest = await look();
     if (start !== undefined && start.paymentReference === undefined && latest?.isOpen === true)
       requireAsOpened(start, latest.attributes);
     const updateId = updateIdOf(name, request, run ?? (latest && runOf(latest)));
-    const send = async (id: string): Promise<Answer> => {
+    const send = async (id: string, before: typeof latest): Promise<Answer> => {
       const handle = await deadlines.within(Date.now() + ACCEPT_MS, () =>
         start === undefined
           ? client.workflow.getHandle(workflowId).startUpdate<Answer, [object]>(name, { ...options, updateId: id })
@@ -228,16 +229,17 @@ async function sendTo(
               updateId: id,
               startWorkflowOperation: new WithStartWorkflowOperation<(input: object) => Promise<unknown>>(
                 WORKFLOW_TYPES.paymentActions,
-                { ...actionsStart(start, latest?.runId), workflowIdConflictPolicy: 'USE_EXISTING' },
+                { ...actionsStart(start, before?.runId), workflowIdConflictPolicy: 'USE_EXISTING' },
               ),
             }),
       );
       return ofWorker(await deadlines.within(Math.max(until, Date.now() + 1), () => handle.result()));
     };
     const asked = Date.now();
-    return await send(updateId).catch((error: unknown) => {
+    return await send(updateId, latest).catch(async (error: unknown) => {
       if (!mayBeOld(asked) || !isForAMoment(error)) throw error;
-      return send(randomUUID());
+      // A run that this has opened may have refused it and closed since: the next one takes over from that.
+      return await send(randomUUID(), await look());
     });
   } catch (error) {
     if (isLostUpdate(error) || isClosingRun(error)) return 'ended';
