@@ -211,8 +211,10 @@ async function whyNotOffered(flow: FlowState): Promise<string | undefined> {
     return 'the service could not be asked whether it offers a void of what is pending';
   }
   const { status, nextActions } = decodedOrRetry(payment);
-  // An operation that has ended must not be voided: that could reverse money that was taken.
-  if (status !== 'Pending' && status !== 'unknown') return `the service shows the payment as ${status}`;
+  // An operation that has ended must not be voided: that could reverse money that was taken. A credit leaves its payment as it
+  // was, and nothing can be voided of one that has ended.
+  const isWhilePending = status === 'Pending' || (status === 'Initialized' && flow.kind === 'credit');
+  if (!isWhilePending && status !== 'unknown') return `the service shows the payment as ${status}`;
   return nextActions?.includes('Void') === true ? undefined : 'the service offers no void of what is pending';
 }
 
