@@ -10,6 +10,7 @@ import { FAILURE_TYPES, type FailureDetails } from '../src/contract/names.js';
 import type { TransactionRecord } from '../src/contract/records.js';
 import { findOurs, type Search } from '../src/domain/ownership.js';
 import { isUnknownWord } from '../src/domain/payment-words.js';
+import { isOpenToTries } from '../src/domain/settling.js';
 import {
   type CallOptions,
   type ProviderAnswer,
@@ -110,7 +111,9 @@ async function sendTransaction(
       if (ours === undefined && mayBeCaptured) throw captured(call, shown);
       if (ours === undefined && call.unlessCancelled === true) await refuseIfCancelled(deps, call);
       if (ours === undefined && row.begins === true) await refuseIfTold(deps, call);
-      return row.othersMakeIt === true && (await isOfOthers(deps, call, ours)) ? undefined : ours;
+      if (row.othersMakeIt === true && (await isOfOthers(deps, call, ours))) return undefined;
+      // Nobody knows any more which tries of the run before have had an answer.
+      return ours !== undefined && isOpenToTries(ours) ? { ...ours, earlierTryOpen: true } : ours;
     },
   );
 }

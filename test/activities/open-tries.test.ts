@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { EnginePort } from '../../src/contract/engine-port.js';
 import type { FaultInput } from '../../sandbox/control.js';
-import { type AttemptInfo, Harness, Service } from './support.js';
+import { type AttemptInfo, Harness, ORIGINAL_RUN_ID, Service } from './support.js';
 
 let service: Service;
 let harness: Harness | undefined;
@@ -46,5 +46,24 @@ test.each<[string, FaultInput, AttemptInfo, Partial<EnginePort>, boolean, boolea
   const charge = await service.readyCharge({ mayHaveLeft });
   await service.plant(charge, result);
   const record = await harness.run('createCharge', charge.call, info);
+  expect(record.earlierTryOpen).toBe(isOpen ? true : undefined);
+});
+
+test.each<[string, FaultInput, boolean]>([
+  ['a failure of the provider', ERROR, true],
+  ['a provider that was not reached', NETWORK, true],
+  ['what pends', PENDING, true],
+  ['a decline', DECLINED, false],
+  ['a success', SUCCEEDED, false],
+])('%s that the run before a reset has left', async (_name, result, isOpen) => {
+  const charge = await service.readyCharge({ originalRunId: ORIGINAL_RUN_ID });
+  await service.plant(charge, result);
+  const earlier = new Harness({ baseUrl: service.sandbox.url });
+  const { transactionId } = await earlier.run('createCharge', charge.call, { runId: ORIGINAL_RUN_ID });
+  await earlier.close();
+  harness = new Harness({ baseUrl: service.sandbox.url, engine: { toldEnd: async () => undefined } });
+  const record = await harness.run('createCharge', charge.call);
+  expect(harness.posts()).toEqual([]);
+  expect(record).toMatchObject({ transactionId, status: result.status });
   expect(record.earlierTryOpen).toBe(isOpen ? true : undefined);
 });

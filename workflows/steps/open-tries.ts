@@ -37,6 +37,11 @@ export function markUnanswered(seen: Known): Known {
   return { record: plain, knownBy };
 }
 
+/** What a list has shown that this run has not sent: which tries of the run before have had an answer nobody knows. */
+export function foundBefore(record: TransactionRecord): Known {
+  return markUnanswered({ record, knownBy: 'poll' });
+}
+
 export function triesUntil({ record }: Known): { triesUntil?: number } {
   return record.earlierTryOpen === true ? { triesUntil: Date.now() + NETWORK_ERROR_BELIEVED_AFTER_MS } : {};
 }

@@ -30,6 +30,7 @@ import {
 import { type Cleared, clearOutgoing } from './clear-outgoing.js';
 import { refusesDisputed } from './follow-dispute.js';
 import { endLateVoids, otherCapture, planLateVoid, whyRefused } from './late-voids.js';
+import { foundBefore } from './open-tries.js';
 import { operationOf, type Plan, planOf, untilToldWhose } from './planned-action.js';
 import { settle, type Voids } from './settle.js';
 import { noPendingVoids, pendingVoids } from './void-pending.js';
@@ -145,7 +146,7 @@ async function settleMade(
   { sequence, voids }: { sequence: string; voids: Voids | undefined },
   { record, decision, captured }: Made,
 ): Promise<Acted> {
-  const outcome = await settle(flow, { record, knownBy: 'poll' }, undefined, voids);
+  const outcome = await settle(flow, foundBefore(record), undefined, voids);
   if (voids !== undefined) await endLateVoids(flow, voids.so, outcome);
   if (decision !== undefined) {
     const { who, why } = decision.request;

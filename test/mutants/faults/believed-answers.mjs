@@ -121,6 +121,25 @@ export const BELIEVED_ANSWER_FAULTS = [
     tests: ['test/simulation/rules/unanswered-tries.test.ts'],
   },
   {
+    name: 'what-a-reset-has-left-is-believed-at-once',
+    rule: 'after a reset',
+    promise:
+      'A failure of the provider that the run before a reset has left is no final answer: a try may still arrive.',
+    file: 'activities/transactions.ts',
+    from: 'ours !== undefined && isOpenToTries(ours) ?',
+    to: 'ours !== undefined && isOpenToTries(ours) && ours.status === undefined ?',
+    tests: ['test/activities/open-tries.test.ts', 'test/simulation/rules/unanswered-tries.test.ts'],
+  },
+  {
+    name: 'command-of-before-a-reset-is-believed-at-once',
+    rule: 'after a reset',
+    promise: 'A failure of a refund that the run before a reset has left is no final answer: a try may still arrive.',
+    file: 'workflows/steps/payment-action.ts',
+    from: 'settle(flow, foundBefore(record), undefined, voids)',
+    to: "settle(flow, { record, knownBy: 'poll' }, undefined, voids)",
+    tests: ['test/simulation/rules/unanswered-tries.test.ts'],
+  },
+  {
     name: 'lost-task-leaves-no-attempt-unanswered',
     rule: 'settling',
     promise: 'What a lost workflow task may have sent counts as an attempt without an answer.',

@@ -1,8 +1,10 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_UNIT } from '../../../sandbox/business-units.js';
+import { resetToFirstTask } from '../../support/resets.js';
 import { beginActions, beginHeld } from '../../support/virtual-flows.js';
 import { calm, type Passage } from '../world/strategies.js';
 import { answers, beginFlow, HOUR, inputOf, MINUTE, SECOND, sharedTime } from './context.js';
+import { lateCaptures, RELEASE } from './late-captures.js';
 
 const time = sharedTime();
 const FAILED = { action: 'result', status: 'Failed', category: 'provider_error' } as const;
@@ -159,4 +161,44 @@ test.each([
   const { transactionId = '' } = await flow.status();
   await time.sandbox.complete(transactionId, { status: 'Failed' });
   expect(await flow.outcome()).toMatchObject(told);
+});
+
+test('a failure that the run before a reset has left is not confirmed: a try of that run may still arrive', async () => {
+  passages('/charges', stuck(20 * MINUTE));
+  await time.sandbox.addFault({ ...FAILED, path: '*/charges', times: 2 });
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  await time.passUntil(flow.startedAt + MINUTE);
+  await resetToFirstTask(time.client, flow.workflowId);
+  expect(await flow.outcome()).toMatchObject({ status: 'succeeded' });
+});
+
+describe('nor is that of a command', () => {
+  /** Its first try is stuck, and those after it fail until the run has been reset. */
+  async function failedBefore(path: string, give: () => Promise<unknown>, reset: () => Promise<unknown>) {
+    passages(path, stuck(20 * MINUTE));
+    const fault = await time.sandbox.addFault({ ...FAILED, path: `*${path}` });
+    await give();
+    await time.passUntil((await time.now()) + 3 * MINUTE);
+    await reset();
+    await time.passUntil((await time.now()) + MINUTE);
+    await time.sandbox.removeFault(fault.id);
+    await time.passUntil((await time.now()) + 2 * HOUR);
+  }
+
+  test('refund', async () => {
+    const flow = await charged();
+    const refund = () => flow.command('refund', { commandId: 'one' });
+    await failedBefore('/refunds', refund, () => resetToFirstTask(time.client, flow.workflowId));
+    const payment = { payment: flow.reference, businessUnit: 'default', currency: 'USD' };
+    expect(await time.holdfast.refund({ payment, commandId: 'one' })).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('void of what pends', async () => {
+    const { lateCapture, resetBeforeTheVoid } = lateCaptures(time);
+    const { actions, capture, voidAgain } = await lateCapture('allowed');
+    await capture({});
+    const giveVoid = () => actions.command('void', RELEASE);
+    await failedBefore('/voids', giveVoid, () => resetBeforeTheVoid(actions.workflowId));
+    expect(await voidAgain()).toMatchObject({ status: 'succeeded' });
+  });
 });
