@@ -13,6 +13,7 @@ import { takeBackReason } from '../flow/explain.js';
 import { read } from '../policies.js';
 import { beginStep, moneyStep, tryExecute } from './money-step.js';
 import { decodedOrRetry } from '../kit/decoded-or-retry.js';
+import { foundBefore } from './open-tries.js';
 import { READS } from './read.js';
 import { handleFailedRead } from './operator.js';
 import { readRefusal } from './failures.js';
@@ -97,8 +98,7 @@ async function voidOnCommand(
     const sentBefore = why === undefined ? made : await listedVoid(flow, plan.sequence);
     if (why !== undefined && (sentBefore === undefined || sentBefore === 'none')) {
       const unread = `${why}, and whether one was sent before can not be read`;
-      // A void that an earlier run may have sent is not followed then: a caller who repeats the command gets this
-      // answer again.
+      // A void that an earlier run may have sent is not followed then: the command, repeated, gets this answer again.
       if (planVoid !== undefined && sentBefore === undefined)
         addLasting(flow, `void "${command.commandId}": ${unread}`);
       if (planVoid !== undefined) so.notFound.push(plan.sequence);
@@ -116,7 +116,7 @@ async function voidOnCommand(
     takeBackReason(flow, { status: 'voiding', waitingFor: 'provider', dueAt: null });
   }
   const { kept, made, plan = counted(flow, count, count.sequence) } = notes;
-  const ended = made === undefined ? await sendVoid(flow, plan) : await settle(flow, { record: made, knownBy: 'poll' });
+  const ended = made === undefined ? await sendVoid(flow, plan) : await settle(flow, foundBefore(made));
   restore(flow, kept);
   if ('refused' in ended) {
     const { message, type } = ended.refused;

@@ -140,6 +140,15 @@ export const BELIEVED_ANSWER_FAULTS = [
     tests: ['test/simulation/rules/unanswered-tries.test.ts'],
   },
   {
+    name: 'void-of-before-a-reset-is-believed-at-once',
+    rule: 'after a reset',
+    promise: 'A failure of a void that the run before a reset has left is no final answer: a try may still arrive.',
+    file: 'workflows/steps/void-pending.ts',
+    from: 'settle(flow, foundBefore(made))',
+    to: "settle(flow, { record: made, knownBy: 'poll' })",
+    tests: ['test/simulation/rules/unanswered-tries.test.ts'],
+  },
+  {
     name: 'lost-task-leaves-no-attempt-unanswered',
     rule: 'settling',
     promise: 'What a lost workflow task may have sent counts as an attempt without an answer.',
