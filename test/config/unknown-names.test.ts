@@ -55,6 +55,8 @@ group('a HOLDFAST_ variable that no process knows', () => {
 
   test('is a warning where a merchant embeds the workers: it may be one of their own', async () => {
     const warned: string[] = [];
+    // Another file may have loaded the workers with their own logger.
+    vi.resetModules();
     vi.doMock('../../src/security/logging.js', async (original) => ({
       ...(await original<object>()),
       createLogger: () => ({ info: () => undefined, warn: (...words: string[]) => warned.push(...words) }),
@@ -65,6 +67,7 @@ group('a HOLDFAST_ variable that no process knows', () => {
     await expect(createWorkers({ signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow();
     vi.unstubAllEnvs();
     vi.doUnmock('../../src/security/logging.js');
+    vi.resetModules();
     expect(warned.filter((words) => words.includes('nothing of Holdfast reads it'))).toEqual(
       MISSPELT.map((name) => expect.stringContaining(`${name} is set`) as string),
     );

@@ -2,24 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createReconcileActivities, type GivenStatement, type ReconcileDeps } from '../../activities/reconcile.js';
 import type { FlowFacts, MatchedStatements } from '../../src/contract/reconcile.js';
 import { sinceTheLast } from '../../src/domain/reconcile/since.js';
 import { statementsIn } from '../../workers/statements.js';
 import { DAY, flow, iso, NOTHING, NOW, portOf } from './in-memory-port.js';
 import { sealedCalls } from '../support/sealed-calls.js';
-
-/** Paths whose next read fails, as of a disk or a mount that is away for a moment. */
-const { failing } = vi.hoisted(() => ({ failing: new Set<unknown>() }));
-vi.mock('node:fs/promises', async (importOriginal) => {
-  const original = await importOriginal<{ readFile: (...read: unknown[]) => Promise<unknown> }>();
-  const readFile = async (...read: unknown[]): Promise<unknown> => {
-    if (failing.delete(read[0])) throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
-    return await original.readFile(...read);
-  };
-  return { ...original, readFile };
-});
 
 describe('statements that lie ready', () => {
   const since = NOW - DAY;
@@ -119,10 +108,10 @@ describe('statements that lie ready', () => {
 
   test('are matched by the next reconciliation where the one before could not read them, however old they are', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'holdfast-put-down-'));
-    const path = join(folder, 'a.jsonl');
-    writeFileSync(path, lines(NOW - 20 * DAY, NOW - 10 * DAY, 'tx-9'));
-    failing.add(path);
-    const first = (await statementsIn(folder)?.()) ?? [];
+    writeFileSync(join(folder, 'a.jsonl'), lines(NOW - 20 * DAY, NOW - 10 * DAY, 'tx-9'));
+    // As of a disk or a mount that is away for a moment.
+    const failing = async (): Promise<string> => await Promise.reject(new Error('EIO: i/o error, read'));
+    const first = (await statementsIn(folder, failing)?.()) ?? [];
     const second = ((await statementsIn(folder)?.()) ?? []).map((each) => ({ ...each, changed: NOW - 9 * DAY }));
     rmSync(folder, { recursive: true });
     const named = (await matchedOf(first.map((each) => ({ ...each, changed: NOW })))) as MatchedStatements;
