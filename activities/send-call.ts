@@ -32,8 +32,8 @@ interface Proof {
  * Sends one POST under its idempotency key and keeps the money rules that only an activity can keep: it never sends
  * after the window (money rule 4), nor after a reset or a restore before a read has looked for what a run before has
  * done, and it never believes a refusal that an earlier attempt may have caused (money rule 5).
- * @param send is told whether an earlier attempt may have left
  * @param adopt finds what a run before this one has done; undefined when there is nothing
+ * @param mark notes on the answer what an earlier attempt that may have left can still change
  * @throws ApplicationFailure with the types of `FAILURE_TYPES`
  */
 export function sendKeyedPost<Answer>(...how: Parameters<typeof sendOrAdopt<Answer>>): Promise<Answer> {
@@ -43,8 +43,9 @@ export function sendKeyedPost<Answer>(...how: Parameters<typeof sendOrAdopt<Answ
 async function sendOrAdopt<Answer>(
   deps: ActivityDeps,
   call: KeyedCall,
-  send: (provider: ProviderClient, options: PostOptions, earlierMayHaveLeft: boolean) => Promise<Answer>,
+  send: (provider: ProviderClient, options: PostOptions) => Promise<Answer>,
   adopt: () => Promise<Answer | undefined>,
+  mark: (answer: Answer, earlierMayHaveLeft: boolean) => Promise<Answer> = async (answer) => answer,
 ): Promise<Answer> {
   const info = activityInfo();
   const firstAttempt = noEarlierLeft(info);
@@ -83,9 +84,10 @@ async function sendOrAdopt<Answer>(
   const refusedThrough = firstAttempt ? info.attempt - 1 : NOTHING_PROVEN;
   const proof = { ...nothingProven(refusedReads), refusedThrough };
   const beats = info.isLocal ? undefined : keepBeating(proof);
+  let answer: Answer;
   try {
     const timeoutMs = info.isLocal ? LOCAL_HTTP_MS : REGULAR_HTTP_MS;
-    return await send(provider, { idempotencyKey: call.key, timeoutMs, signal: givenUp() }, earlierMayHaveLeft);
+    answer = await send(provider, { idempotencyKey: call.key, timeoutMs, signal: givenUp() });
   } catch (error) {
     if (!earlierMayHaveLeft) keepIfRefused(info, error);
     throw toApplicationFailure(error, {
@@ -96,6 +98,7 @@ async function sendOrAdopt<Answer>(
   } finally {
     clearInterval(beats);
   }
+  return await mark(answer, earlierMayHaveLeft);
 }
 
 /** ms. By so much before its window closes a call is sent once more, whatever its `Retry-After` says. */

@@ -94,14 +94,12 @@ async function sendTransaction(
   return await sendKeyedPost(
     deps,
     call,
-    async (provider, options, earlierMayHaveLeft) => {
+    async (provider, options) => {
       await refusePart(provider, call, row.amountOf?.(call), terms);
       const stoppedAs = row.stoppedAs?.(call);
       if (stoppedAs !== undefined) refuseIfBraked(deps, call.businessUnit, stoppedAs);
       const answer = await row.post(provider, call, { ...options, currency: call.currency });
-      const record = row.record(answer.data, answer.requestId, terms);
-      const isOpen = await hasOpenTry(deps, record, { earlierMayHaveLeft, mayBeFirst: row.begins === true });
-      return isOpen ? { ...record, earlierTryOpen: true } : record;
+      return row.record(answer.data, answer.requestId, terms);
     },
     async () => {
       const shown = call.unlessCaptured === true ? await paymentStatus(deps, call) : undefined;
@@ -114,6 +112,10 @@ async function sendTransaction(
       if (row.othersMakeIt === true && (await isOfOthers(deps, call, ours))) return undefined;
       // Nobody knows any more which tries of the run before have had an answer.
       return ours !== undefined && isOpenToTries(ours) ? { ...ours, earlierTryOpen: true } : ours;
+    },
+    async (record, earlierMayHaveLeft) => {
+      const isOpen = await hasOpenTry(deps, record, { earlierMayHaveLeft, mayBeFirst: row.begins === true });
+      return isOpen ? { ...record, earlierTryOpen: true } : record;
     },
   );
 }
