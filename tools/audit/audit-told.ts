@@ -70,8 +70,12 @@ function ofCommand(operation: Operation, later: readonly VerifiedNotification[])
 }
 
 function differencesFrom(name: string, answer: Outcome, { data, type }: VerifiedNotification): string[] {
+  const told = (field: (typeof STATED)[number]): unknown =>
+    (answer as Partial<Record<(typeof STATED)[number], unknown>>)[field];
   return STATED.flatMap((field) => {
-    const answered = (answer as Partial<Record<(typeof STATED)[number], unknown>>)[field];
+    // A capture by command is answered with its amount, as any command is.
+    const isOfCommand = field === 'capturedAmount' && data['command'] !== undefined;
+    const answered = isOfCommand ? told('amount') : told(field);
     return data[field] === undefined || isDeepStrictEqual(data[field], answered)
       ? []
       : [

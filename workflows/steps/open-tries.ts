@@ -51,8 +51,8 @@ export function answerToRepost(sent: Attempted<TransactionRecord>): Reposted {
   if (sent.answer === undefined) return sent.unanswered === true ? 'unanswered' : undefined;
   const { earlierTryOpen: _known, ...record } = sent.answer;
   const known = { record, knownBy: sent.knownBy };
-  // A read has shown what was known before, so that the repost is still on its way.
-  return isUnconfirmedFailure(record) ? markUnanswered(known) : known;
+  // Where a read has shown it, the repost is still on its way.
+  return markUnanswered(known);
 }
 
 /** Marks what is known already, since a repost of it may still arrive. */

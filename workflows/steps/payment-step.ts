@@ -153,7 +153,12 @@ async function notCreated(
 ): Promise<Created> {
   flow.inLocalTry = false;
   const key = sequence === 1 ? [] : [idempotencyKey(flow.workflowId, 'createPayment', sequence)];
-  const earlier = decodedOrRetry(await engineLookup.findEarlierPayment(...key).catch(throwTaken));
+  const refused: { taken?: Error } = {};
+  const found = engineLookup.findEarlierPayment(...key).catch((failure: unknown) => {
+    refused.taken = takenBy(failure);
+    return undefined;
+  });
+  const earlier = decodedOrRetry(await found);
   if (earlier !== undefined) {
     flow.businessUnit = earlier.businessUnit ?? flow.businessUnit;
     flow.madeUnder = earlier.madeUnder ?? flow.madeUnder;
@@ -165,6 +170,7 @@ async function notCreated(
   // A signed event has shown a charge on a payment that this run does not know: only reads of that one tell what has become of it.
   flow.revealed ??= revealedMeanwhile(flow);
   if (flow.paymentId === undefined && flow.revealed !== undefined) return readOnlyPayment(flow, flow.revealed);
+  if (refused.taken !== undefined) throw refused.taken;
   // Later payments are never tried locally, so no lost task has sent them; only what a restore has lost may have.
   const isLost = await (sequence > 1 ? restoreMayHaveLost(flow.hold) : taskWasLost(flow));
   if (!flow.moneyPostMayHaveLeft && !decidesAfterReset() && !isLost) {
@@ -186,9 +192,10 @@ async function notCreated(
 }
 
 /** Another flow has used the reference: that ends this one as it would have on sending. */
-function throwTaken(failure: unknown): never {
+function takenBy(failure: unknown): Error {
   const { next, error } = classifyFailure(failure);
-  throw next === 'final' ? error : failure;
+  if (next !== 'final') throw failure;
+  return error;
 }
 
 /** The creation was tried inside of the first task, where nothing takes the events that come meanwhile. */

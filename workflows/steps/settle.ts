@@ -150,7 +150,10 @@ async function follow(
       if (isInDoubt(known.record, known.knownBy)) progress.repostedInDoubt = true;
       const again = await repost();
       if (again === 'unanswered') noteUnansweredRepost(settling);
-      else if (again !== undefined) settling.known = afterRepost(known, again, progress);
+      else if (again !== undefined) {
+        settling.known = afterRepost(known, again, progress);
+        Object.assign(settling, triesUntil(again));
+      }
       continue;
     }
     const after = await handle(flow, settling, message);

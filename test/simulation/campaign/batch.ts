@@ -94,8 +94,6 @@ export async function runBatch(plan: BatchPlan): Promise<BatchResult> {
       // An hour for few, a minute for few: whatever pends so long is polled for a third of all that happens.
       pendingMs: random.pick([1_000, 60_000, 1_000, 10_000, 1_000, 3_000, 1_000, 3_600_000]),
       resendFirstMs: random.pick([1_000, 30_000, 30_000]),
-      // Some providers hold for less than the flows assume: what is captured late fails, or finds the hold gone.
-      holdMs: new Seeded(`${plan.seed}/${plan.first}/holds`).pick([7 * DAY_MS, 4 * DAY_MS]),
       eventOrder: new Seeded(`${plan.seed}/${plan.first}/order`).pick(['kept', 'parallel']),
     },
     workerAheadMs: random.int(-FURTHEST_CLOCK_MS, FURTHEST_CLOCK_MS),

@@ -96,7 +96,7 @@ describe('a decision that is given again because its answer was lost', () => {
     const decision = { ...OPERATOR, status: 'succeeded' } as const;
     const settled = await time.holdfast.settleManually(reference, decision);
     expect(await time.holdfast.settleManually(reference, decision)).toEqual(settled);
-    const ended = { type: 'StateConflict', message: expect.stringContaining('has ended') };
+    const ended = { type: 'StateConflict', message: expect.stringContaining('has already ended') };
     const other = { ...decision, who: 'somebody else' };
     await expect(time.holdfast.settleManually(reference, other)).rejects.toMatchObject(ended);
     const opposite = { ...decision, status: 'declined' } as const;

@@ -101,6 +101,18 @@ test('a failure that a read has found, since no try was answered, is not confirm
   expect(await (await begun('charge'))()).toMatchObject({ status: 'succeeded' });
 });
 
+test('a failure after what pended is not confirmed where a look has cut off the repeat before it', async () => {
+  passages('/charges', {}, stuck(30 * MINUTE));
+  await network(1);
+  await time.sandbox.addFault({ action: 'result', status: 'Pending', path: '*/charges', times: 1 });
+  const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
+  await time.passUntil((await time.now()) + 5 * MINUTE);
+  const [{ transaction_id: id = '', status } = {}] = await time.sandbox.ledger(flow.reference);
+  expect(status).toBe('Pending');
+  await time.sandbox.complete(id, { status: 'Failed', category: 'provider_error' });
+  expect(await flow.outcome()).not.toMatchObject(CONFIRMED);
+});
+
 test('a failure that answers a repeat is confirmed where every try before it was answered', async () => {
   await network(1);
   await time.sandbox.addFault({ ...FAILED, path: '*/charges', times: 1 });
