@@ -94,6 +94,15 @@ export const BELIEVED_ANSWER_FAULTS = [
     tests: ['test/replay/replay.test.ts'],
   },
   {
+    name: 'repeat-that-a-look-cuts-off-is-forgotten',
+    rule: 'money rule 5',
+    promise: 'A failure is not confirmed while a repeat that a look has cut off may still arrive.',
+    file: 'workflows/steps/open-tries.ts',
+    from: '  return markUnanswered(known);',
+    to: '  return known;',
+    tests: ['test/simulation/rules/unanswered-tries.test.ts'],
+  },
+  {
     name: 'repeat-that-a-message-cuts-off-is-forgotten',
     rule: 'settling',
     promise: 'A repeat that is no longer waited for, since a message has come, counts as an attempt without an answer.',

@@ -60,8 +60,8 @@ export const EVENT_PATH_FAULTS = [
     promise:
       'A flow that a signed event has shown a charge does not say that nothing was sent, though it could create no payment.',
     file: 'workflows/steps/payment-step.ts',
-    from: '  if (flow.paymentId === undefined && flow.revealed !== undefined) return readOnlyPayment(flow, flow.revealed);\n  // Later',
-    to: '  // Later',
+    from: '  if (flow.paymentId === undefined && flow.revealed !== undefined) return readOnlyPayment(flow, flow.revealed);\n  if (refused',
+    to: '  if (refused',
     tests: ['test/simulation/rules/revealed-payments.test.ts'],
   },
   {
