@@ -107,9 +107,9 @@ test('a failure after what pended is not confirmed where a look has cut off the 
   await time.sandbox.addFault({ action: 'result', status: 'Pending', path: '*/charges', times: 1 });
   const flow = await beginFlow(time, 'charge', await inputOf(time, 'charge'));
   await time.passUntil((await time.now()) + 5 * MINUTE);
-  const [{ transaction_id: id = '', status } = {}] = await time.sandbox.ledger(flow.reference);
-  expect(status).toBe('Pending');
-  await time.sandbox.complete(id, { status: 'Failed', category: 'provider_error' });
+  const [charge] = await time.sandbox.ledger(flow.reference);
+  expect(charge?.status).toBe('Pending');
+  await time.sandbox.complete(charge?.transaction_id ?? '', { status: 'Failed', category: 'provider_error' });
   expect(await flow.outcome()).not.toMatchObject(CONFIRMED);
 });
 
